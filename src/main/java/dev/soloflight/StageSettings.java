@@ -131,7 +131,8 @@ public final class StageSettings {
   /** Rounded up, so that a short time does not become zero, which means off. */
   private static long millis(Duration duration) {
     try {
-      return duration.plusNanos(999_999).toMillis();
+      long millis = duration.toMillis();
+      return Duration.ofMillis(millis).compareTo(duration) < 0 ? millis + 1 : millis;
     } catch (ArithmeticException e) {
       return Long.MAX_VALUE; // refused as too long, with its key, when the builder checks it
     }

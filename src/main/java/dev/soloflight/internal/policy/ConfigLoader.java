@@ -97,8 +97,13 @@ public final class ConfigLoader {
             .mapToInt(key -> path.length() - key.length() - 1)
             .min()
             .orElse(path.indexOf('.'));
+    if (nameLength < 0) {
+      faults.add(
+          setting.line(), Setting.printable(setting.path()) + ": expected stages.<name>.<key>");
+      return;
+    }
     try {
-      String name = path.substring(0, Math.max(nameLength, 0));
+      String name = path.substring(0, nameLength);
       Scope stage = settings.stage(name);
       Keys.misspelledStage(name).ifPresent(text -> warnings.add(setting.line(), text));
       override(stage, path.substring(nameLength + 1), setting);

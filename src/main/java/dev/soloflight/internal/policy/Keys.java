@@ -104,6 +104,8 @@ final class Keys {
           .flatMap(Collection::stream)
           .collect(Collectors.toUnmodifiableSet());
 
+  private static final int MOST_EDITS = 3;
+
   private Keys() {}
 
   /** The built-in value; the parts of breaker and rate have none. */
@@ -126,12 +128,9 @@ final class Keys {
    * What is known by a similar name, another spelling ({@code resultTtl}) or a part of its name.
    */
   static Optional<String> near(String name, Collection<String> known) {
-    if (name.length() > 64) {
-      return Optional.empty();
-    }
     String plain = plain(name);
     return known.stream()
-        .filter(candidate -> distance(plain, candidate) <= Math.min(3, plain.length() / 3))
+        .filter(candidate -> distance(plain, candidate) <= Math.min(MOST_EDITS, plain.length() / 3))
         .min(
             Comparator.<String>comparingInt(candidate -> distance(plain, candidate))
                 .thenComparing(Comparator.naturalOrder()));
@@ -157,21 +156,32 @@ final class Keys {
     return Math.min(edits(plain, plain(candidate)), plain.equals(last) ? 0 : Integer.MAX_VALUE);
   }
 
-  /** Levenshtein's distance. */
+  /**
+   * How many letters were left out, put in, replaced or swapped with their neighbour; for lengths
+   * too far apart to be a typing error, {@link Integer#MAX_VALUE}.
+   */
   static int edits(String a, String b) {
-    int[] row = new int[b.length() + 1];
-    for (int j = 0; j <= b.length(); j++) {
-      row[j] = j;
+    if (Math.abs(a.length() - b.length()) > MOST_EDITS) {
+      return Integer.MAX_VALUE;
     }
-    for (int i = 1; i <= a.length(); i++) {
-      int diagonal = row[0];
-      row[0] = i;
-      for (int j = 1; j <= b.length(); j++) {
-        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-        diagonal = row[j];
-        row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+    int[][] edits = new int[a.length() + 1][b.length() + 1];
+    for (int i = 0; i <= a.length(); i++) {
+      for (int j = 0; j <= b.length(); j++) {
+        if (i == 0 || j == 0) {
+          edits[i][j] = i + j;
+          continue;
+        }
+        boolean same = a.charAt(i - 1) == b.charAt(j - 1);
+        int fewest = edits[i - 1][j - 1] + (same ? 0 : 1);
+        fewest = Math.min(fewest, 1 + Math.min(edits[i - 1][j], edits[i][j - 1]));
+        boolean swapped =
+            i > 1
+                && j > 1
+                && a.charAt(i - 1) == b.charAt(j - 2)
+                && a.charAt(i - 2) == b.charAt(j - 1);
+        edits[i][j] = swapped ? Math.min(fewest, 1 + edits[i - 2][j - 2]) : fewest;
       }
     }
-    return row[b.length()];
+    return edits[a.length()][b.length()];
   }
 }

@@ -23,6 +23,8 @@ final class RedisUris {
       Pattern.compile("[\\w.-]*(:\\d{1,5})?(,[\\w.-]+(:\\d{1,5})?)*(?=[/?#]|$)");
   private static final Pattern NEXT_URI = Pattern.compile(",(?=[a-z+-]+://)");
 
+  private static final int MAX_CHARS = 4000;
+
   private RedisUris() {}
 
   /**
@@ -39,6 +41,9 @@ final class RedisUris {
    * @throws BadValueException saying what would be right, without repeating the text
    */
   static List<String> seeds(String text) {
+    if (text.length() > MAX_CHARS) {
+      throw bad("expected at most " + MAX_CHARS + " characters");
+    }
     String[] uris = NEXT_URI.split(text.trim(), -1);
     List<String> seeds = new ArrayList<>();
     for (String uri : uris) {
@@ -57,7 +62,9 @@ final class RedisUris {
     if (credentials > 0) {
       return start + "***@" + rest;
     }
-    return HOSTS.matcher(rest).lookingAt() ? start + rest : start + "***";
+    return rest.length() <= MAX_CHARS && HOSTS.matcher(rest).lookingAt()
+        ? start + rest
+        : start + "***";
   }
 
   private static List<String> split(String uri, boolean oneOfSeveral) {

@@ -84,7 +84,8 @@ final class Settings {
         Objects.requireNonNull(FlightKey.of(stage, "checks the name"));
       } catch (IllegalArgumentException e) {
         throw new BadValueException(
-            "a stage's name has 1 to 100 letters, digits, dots, underscores or dashes");
+            "a stage's name has 1 to 100 letters, digits, dots, underscores or dashes; what all"
+                + " stages share belongs under defaults");
       }
       scope = new Scope("stages." + stage + ".", Keys.STAGE_NAMES, new HashMap<>());
       stages.put(stage, scope);

@@ -178,7 +178,7 @@ final class Values {
       if (name.isEmpty()) {
         continue;
       }
-      if (!CLASS_NAME.matcher(name).matches()) {
+      if (name.length() > 500 || !CLASS_NAME.matcher(name).matches()) {
         throw bad("expected full class names such as java.io.IOException");
       }
       names.add(name);
