@@ -355,7 +355,7 @@ public final class SoloFlight implements AutoCloseable {
     }
 
     private static String millis(Duration duration) {
-      return duration.toMillis() + "ms";
+      return StageSettings.millis(duration) + "ms";
     }
   }
 }

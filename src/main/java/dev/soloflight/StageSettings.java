@@ -129,7 +129,7 @@ public final class StageSettings {
   }
 
   /** Rounded up, so that a short time does not become zero, which means off. */
-  private static long millis(Duration duration) {
+  static long millis(Duration duration) {
     try {
       long millis = duration.toMillis();
       return Duration.ofMillis(millis).compareTo(duration) < 0 ? millis + 1 : millis;

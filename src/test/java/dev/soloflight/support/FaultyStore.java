@@ -94,13 +94,15 @@ public final class FaultyStore implements FlightStore {
     }
     if (use(failures.get(step))) {
       return CompletableFuture.failedFuture(
-          new StoreUnavailableException(step + " was taken away by the test", null));
+          new StoreUnavailableException(
+              step + " was taken away by the test", null, StoreUnavailableException.Redis.AWAY));
     }
     CompletableFuture<T> reply = send.get();
     if (use(lostReplies.get(step))) {
       return reply.thenApply(
           ignored -> {
-            throw new StoreUnavailableException(step + "'s reply was lost by the test", null);
+            throw new StoreUnavailableException(
+                step + "'s reply was lost by the test", null, StoreUnavailableException.Redis.AWAY);
           });
     }
     return reply;

@@ -8,6 +8,7 @@ import dev.soloflight.internal.policy.StagePolicy;
 import dev.soloflight.internal.store.AcquireRequest;
 import dev.soloflight.internal.store.Ended;
 import dev.soloflight.internal.store.FlightStore;
+import dev.soloflight.internal.store.StoreUnavailableException;
 import dev.soloflight.internal.time.Timers;
 import java.time.Duration;
 import java.util.List;
@@ -142,9 +143,22 @@ public final class ClusterCoordinator implements Coordinator {
   }
 
   void failed(Throwable e) {
-    if (health != null) {
+    if (health != null
+        && StoreUnavailableException.redis(e) == StoreUnavailableException.Redis.AWAY) {
       health.failed(e);
     }
+  }
+
+  /**
+   * Whether a step that got no answer is better sent again than given up: hybrid mode would run the
+   * task, perhaps for the second time, only because a machine was slow for a second.
+   */
+  boolean worthAskingAgain(Throwable e) {
+    return switch (StoreUnavailableException.redis(e)) {
+      case AWAY -> false;
+      case SILENT -> hybrid();
+      case SLOW -> true;
+    };
   }
 
   void held(ClusterOwnership ownership) {
@@ -198,8 +212,10 @@ public final class ClusterCoordinator implements Coordinator {
     return (long) (Math.min(poll, lease) * 1_000_000);
   }
 
-  /** A short pause before asking a Redis that gave no answer. */
-  static long retryNanos() {
-    return TimeUnit.MILLISECONDS.toNanos(100 + ThreadLocalRandom.current().nextLong(200));
+  /** The pause before asking a Redis again that gave no answer so many times in a row. */
+  long retryNanos(int failures) {
+    long ceilingMillis = Math.max(100, Math.min(pollMillis, 100L << Math.min(failures, 10)));
+    return TimeUnit.MILLISECONDS.toNanos(
+        ceilingMillis / 2 + ThreadLocalRandom.current().nextLong(ceilingMillis));
   }
 }

@@ -34,6 +34,8 @@ import org.slf4j.LoggerFactory;
 final class ClusterOwnership implements Ownership {
   private static final Logger log = LoggerFactory.getLogger(ClusterOwnership.class);
 
+  private static final int MAX_CONFIRM_FAILURES = 5;
+
   /** What the owner knows of its ownership. */
   private enum State {
     HELD,
@@ -109,37 +111,54 @@ final class ClusterOwnership implements Ownership {
 
   @Override
   public CompletableFuture<Boolean> confirm() {
+    CompletableFuture<Boolean> confirmed = new CompletableFuture<>();
+    confirm(confirmed, 0);
+    return confirmed;
+  }
+
+  private void confirm(CompletableFuture<Boolean> confirmed, int failures) {
     long sentAtNanos = coordinator.timers().nanoTime();
-    return coordinator
+    coordinator
         .store()
         .confirm(key, stamp(), runningTtlMillis)
-        .handle(
+        .whenComplete(
             (answer, e) -> {
-              if (e == null && answer != Answer.OK) {
-                end();
-                return false;
+              if (e == null) {
+                confirmed(confirmed, answer, sentAtNanos);
+                return;
               }
-              if (e != null) {
-                coordinator.failed(e);
-                if (!coordinator.hybrid()) {
-                  end();
-                  throw new CoordinationException(
-                      "flight "
-                          + key
-                          + ": the task did not run, because Redis gave no answer to confirm;"
-                          + " its lease runs out in "
-                          + policy.takeoverDetect().toMillis()
-                          + " ms",
-                      e);
-                }
+              coordinator.failed(e);
+              if (failures < MAX_CONFIRM_FAILURES && coordinator.worthAskingAgain(e)) {
+                confirm(confirmed, failures + 1);
+              } else if (coordinator.hybrid()) {
                 // It was granted a moment ago and nobody can have it before the lease is over.
                 log.warn("flight {}: confirm got no answer; going on as its owner", key);
+                beginBeats();
+                confirmed.complete(true);
               } else {
-                heardAtNanos = sentAtNanos;
+                end();
+                confirmed.completeExceptionally(
+                    new CoordinationException(
+                        "flight "
+                            + key
+                            + ": the task did not run, because Redis gave no answer to confirm;"
+                            + " its lease runs out in "
+                            + policy.takeoverDetect().toMillis()
+                            + " ms",
+                        e));
               }
-              beginBeats();
-              return true;
             });
+  }
+
+  private void confirmed(CompletableFuture<Boolean> confirmed, Answer answer, long sentAtNanos) {
+    if (answer == Answer.OK) {
+      heardAtNanos = sentAtNanos;
+      beginBeats();
+      confirmed.complete(true);
+    } else {
+      end();
+      confirmed.complete(false);
+    }
   }
 
   @Override

@@ -34,6 +34,7 @@ final class ClusterPursuit implements Pursuit {
   private boolean woken;
   private boolean followed;
   private boolean outOfReach;
+  private int failures;
 
   ClusterPursuit(ClusterCoordinator coordinator, FlightKey key, StagePolicy policy) {
     this.coordinator = coordinator;
@@ -123,27 +124,35 @@ final class ClusterPursuit implements Pursuit {
   private void answered(@Nullable Acquired acquired, @Nullable Throwable e, long sentAtNanos) {
     boolean wanted;
     boolean again = false;
+    boolean persist = false;
     lock.lock();
     try {
       asking = false;
       wanted = ticket != null && !ticket.isDone();
       outOfReach = e != null;
+      if (e == null) {
+        failures = 0;
+      }
       if (wanted && acquired instanceof Acquired.FollowerWait wait) {
         followed = true;
         again = woken;
         if (!again) {
           alarm = coordinator.timers().after(coordinator.nextLookNanos(wait.waitMillis()), wakeUp);
         }
-      } else if (wanted && e != null && followed) {
-        // An owner may be at work: running the task now could be the second time.
-        alarm = coordinator.timers().after(ClusterCoordinator.retryNanos(), wakeUp);
+      } else if (e != null) {
+        // An owner may be at work, or Redis is there and the machine is slow: running the task
+        // now could be the second time. The callers' deadlines bound it.
+        persist = wanted && (followed || coordinator.worthAskingAgain(e));
+      }
+      if (persist) {
+        alarm = coordinator.timers().after(coordinator.retryNanos(failures++), wakeUp);
       }
     } finally {
       lock.unlock();
     }
     if (e != null) {
       coordinator.failed(e);
-      if (wanted && !followed) {
+      if (wanted && !persist) {
         unreachable(e);
       }
       return;

@@ -138,7 +138,7 @@ final class Settling {
       log.warn("flight {}: Redis gave no answer; its callers have the outcome, publishing on", key);
     }
     if (leftNanos(ownership.policy().runningTtl().toNanos()) > 0) {
-      coordinator.timers().after(ClusterCoordinator.retryNanos(), again);
+      coordinator.timers().after(coordinator.retryNanos(1), again);
     } else {
       log.warn("flight {}: Redis stayed away; its outcome was not published", key);
     }

@@ -16,7 +16,6 @@ import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -52,7 +51,7 @@ final class Connector implements AutoCloseable {
       ClientResources resources,
       boolean autoReconnect,
       Duration commandTimeout) {
-    this.uris = uris(settings.uri(), commandTimeout);
+    this.uris = settings.seeds().stream().map(seed -> uri(seed, commandTimeout)).toList();
     this.resources = resources;
     this.autoReconnect = autoReconnect;
     this.connectTimeout = settings.commandTimeout();
@@ -158,14 +157,8 @@ final class Connector implements AutoCloseable {
     }
   }
 
-  private static List<RedisURI> uris(String uri, Duration commandTimeout) {
-    // A Sentinel URI lists its sentinels with commas itself.
-    String[] parts = uri.contains("-sentinel") ? new String[] {uri} : uri.split(",", -1);
-    return Arrays.stream(parts).map(part -> uri(part.trim(), commandTimeout)).toList();
-  }
-
-  private static RedisURI uri(String part, Duration commandTimeout) {
-    RedisURI parsed = RedisURI.create(part);
+  private static RedisURI uri(String seed, Duration commandTimeout) {
+    RedisURI parsed = RedisURI.create(seed);
     parsed.setTimeout(commandTimeout);
     parsed.setClientName("soloflight");
     return parsed;

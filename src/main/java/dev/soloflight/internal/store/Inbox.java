@@ -162,6 +162,8 @@ final class Inbox implements AutoCloseable {
           "inbox {} cannot be read ({}); followers on this node poll until it can",
           key,
           Scripts.describe(cause));
+      // Followers look for themselves, and learn at once if Redis is away.
+      listener.onWakeAll();
     }
     long base = refused ? REFUSED_RETRY_MILLIS : retryMillis;
     retryMillis = Math.min(LAST_RETRY_MILLIS, retryMillis * 2);

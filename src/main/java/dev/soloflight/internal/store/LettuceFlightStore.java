@@ -15,6 +15,7 @@ import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.charset.StandardCharsets;
@@ -30,7 +31,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
 public final class LettuceFlightStore implements FlightStore {
   private static final Logger log = LoggerFactory.getLogger(LettuceFlightStore.class);
   private static final int INBOX_MAX_EVENTS = 10_000;
-  private static final int STUCK_AFTER_TIMEOUTS = 3;
+  private static final int SILENT_TIMEOUTS = 3;
   private static final long FAILED_CONNECT_STANDS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final String[] VIEW_FIELDS = {
     "v",
@@ -77,10 +77,14 @@ public final class LettuceFlightStore implements FlightStore {
   private final Connector commandConnector;
   private final Connector inboxConnector;
   private final ReentrantLock lock = new ReentrantLock();
-  private final AtomicInteger timeoutsInARow = new AtomicInteger();
 
   private volatile @Nullable CompletableFuture<Link> link;
   private volatile long linkFailedAtNanos;
+  private volatile long heardAtNanos;
+
+  /** When the first step was sent that nothing has been heard since; 0 while Redis answers. */
+  private volatile long silentSinceNanos;
+
   private @Nullable Inbox inbox;
   private volatile boolean closed;
 
@@ -274,8 +278,7 @@ public final class LettuceFlightStore implements FlightStore {
 
   @Override
   public void wake(FlightKey key, List<String> waiters) {
-    CompletableFuture<Link> current = link;
-    Link open = current == null ? null : current.getNow(null);
+    Link open = openLink(link);
     if (open == null) {
       return;
     }
@@ -329,8 +332,7 @@ public final class LettuceFlightStore implements FlightStore {
     }
     if (reading != null) {
       reading.close();
-      CompletableFuture<Link> current = link;
-      Link open = current == null ? null : current.getNow(null);
+      Link open = openLink(link);
       if (open != null) {
         open.commands()
             .del(inboxPrefix + nodeId + "}")
@@ -355,34 +357,40 @@ public final class LettuceFlightStore implements FlightStore {
                 .thenApply(parse));
   }
 
-  /** One step: on the connection there is, or on the one being made, all within the timeout. */
+  /** One step: on the connection there is, or on the one being made. */
   private <T> CompletableFuture<T> call(
       String step, @Nullable FlightKey key, Function<Link, CompletionStage<T>> command) {
+    long sentAtNanos = timers.nanoTime();
+    if (silentSinceNanos == 0) {
+      silentSinceNanos = sentAtNanos;
+    }
     CompletableFuture<Link> current = connected();
     CompletableFuture<T> sent;
-    Link open = current.isDone() && !current.isCompletedExceptionally() ? current.join() : null;
+    Link open = openLink(current);
     if (open != null) {
       sent = send(open, command);
     } else {
-      // A future of its own: the timeout is this call's, not the connection's.
-      sent =
-          current
-              .thenCompose(ready -> send(ready, command))
-              .orTimeout(commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
+      // Connecting fails by itself within the command timeout; then the command has its own.
+      sent = current.thenCompose(ready -> send(ready, command));
     }
     CompletableFuture<T> answer = new CompletableFuture<>();
     sent.whenComplete(
         (value, e) -> {
           if (e == null) {
-            if (timeoutsInARow.get() != 0) {
-              timeoutsInARow.set(0);
-            }
+            heardAtNanos = timers.nanoTime();
+            silentSinceNanos = 0;
             answer.complete(value);
           } else {
-            answer.completeExceptionally(unavailable(step, key, e, open));
+            answer.completeExceptionally(unavailable(step, key, e, open, sentAtNanos));
           }
         });
     return answer;
+  }
+
+  private static @Nullable Link openLink(@Nullable CompletableFuture<Link> connecting) {
+    return connecting == null || !connecting.isDone() || connecting.isCompletedExceptionally()
+        ? null
+        : connecting.join();
   }
 
   private static <T> CompletableFuture<T> send(
@@ -395,12 +403,15 @@ public final class LettuceFlightStore implements FlightStore {
   }
 
   private StoreUnavailableException unavailable(
-      String step, @Nullable FlightKey key, Throwable e, @Nullable Link used) {
+      String step, @Nullable FlightKey key, Throwable e, @Nullable Link used, long sentAtNanos) {
     Throwable root = Scripts.rootOf(e);
     String said = Scripts.describe(e);
+    boolean timedOut = timedOut(root);
+    long silentSince = silentSinceNanos;
     boolean stuck =
-        root instanceof RedisCommandTimeoutException
-            && timeoutsInARow.incrementAndGet() >= STUCK_AFTER_TIMEOUTS;
+        timedOut
+            && silentSince != 0
+            && timers.nanoTime() - silentSince > SILENT_TIMEOUTS * commandTimeout.toNanos();
     // A connection that swallows everything, or ends at a demoted primary, does not mend itself.
     if (used != null && (stuck || said.startsWith("READONLY"))) {
       replace(used, said);
@@ -410,7 +421,23 @@ public final class LettuceFlightStore implements FlightStore {
             + step.toLowerCase(java.util.Locale.ROOT)
             + " got no answer from Redis: "
             + said,
-        root);
+        root,
+        !timedOut || stuck
+            ? StoreUnavailableException.Redis.AWAY
+            : heardAtNanos - sentAtNanos > 0
+                ? StoreUnavailableException.Redis.SLOW
+                : StoreUnavailableException.Redis.SILENT);
+  }
+
+  /** Neither a refusal nor a lost connection: nothing came back in time. */
+  private static boolean timedOut(Throwable e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof RedisCommandTimeoutException
+          || cause instanceof ConnectTimeoutException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private CompletableFuture<Link> connected() {
@@ -459,11 +486,9 @@ public final class LettuceFlightStore implements FlightStore {
   private void replace(Link used, String why) {
     lock.lock();
     try {
-      CompletableFuture<Link> current = link;
-      if (closed || current == null || !used.equals(current.getNow(null))) {
+      if (closed || !used.equals(openLink(link))) {
         return;
       }
-      timeoutsInARow.set(0);
       link = null;
     } finally {
       lock.unlock();

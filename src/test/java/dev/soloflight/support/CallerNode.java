@@ -1,0 +1,90 @@
+package dev.soloflight.support;
+
+import dev.soloflight.FlightKey;
+import dev.soloflight.FlightResult;
+import dev.soloflight.SoloFlight;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * A JVM of callers. Reads lines of {@code KEY CALLERS TASK_MILLIS} and makes so many calls at once;
+ * prints {@code READY}, {@code RUN key pid token}, {@code ANSWER key source value millis} or {@code
+ * FAILED key type: message}, and {@code DONE key}.
+ */
+public final class CallerNode {
+  private CallerNode() {}
+
+  public static void main(String[] args) throws Exception {
+    SoloFlight solo = SoloFlight.open(Path.of(args[0]));
+    ExecutorService callers = Executors.newCachedThreadPool();
+    say("READY");
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      String[] words = line.split(" ", -1);
+      if (words[0].equals("CLOSE")) {
+        solo.close();
+        say("CLOSED");
+        continue;
+      }
+      callers.execute(() -> call(solo, callers, words));
+    }
+    System.exit(0);
+  }
+
+  private static void call(SoloFlight solo, ExecutorService callers, String[] words) {
+    FlightKey key = FlightKey.of("s", words[0]);
+    long taskMillis = Long.parseLong(words[2]);
+    List<Future<?>> calls = new ArrayList<>();
+    for (int i = 0; i < Integer.parseInt(words[1]); i++) {
+      calls.add(callers.submit(() -> one(solo, key, words[0], taskMillis)));
+    }
+    for (Future<?> call : calls) {
+      try {
+        call.get();
+      } catch (Exception e) {
+        say("FAILED " + words[0] + " " + e);
+      }
+    }
+    say("DONE " + words[0]);
+  }
+
+  private static void one(SoloFlight solo, FlightKey key, String name, long taskMillis) {
+    long pid = ProcessHandle.current().pid();
+    try {
+      FlightResult<String> result =
+          solo.call(
+              key,
+              String.class,
+              c -> {
+                say("RUN " + name + " " + pid + " " + c.ownerToken() + " " + c.attempt());
+                Thread.sleep(Duration.ofMillis(taskMillis).toMillis());
+                return pid + "/" + c.ownerToken();
+              });
+      say(
+          "ANSWER "
+              + name
+              + " "
+              + result.source()
+              + " "
+              + result.value()
+              + " "
+              + result.elapsed().toMillis());
+    } catch (RuntimeException e) {
+      say("FAILED " + name + " " + e);
+    }
+  }
+
+  private static synchronized void say(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+}
