@@ -2,6 +2,7 @@ package dev.soloflight.internal.policy;
 
 import dev.soloflight.FlightMode;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -16,7 +17,7 @@ import java.util.Map;
  * @param l1MaxEntries the most entries the L1 cache holds; 0: no L1
  * @param maxResultBytes the largest result that is shared, before compression
  * @param stages the stages named in the configuration, and the four known ones
- * @param defaults the policy of a stage that is not named
+ * @param defaults the policy of a stage that is not named; its own name is {@code *}
  */
 public record SoloFlightConfig(
     FlightMode mode,
@@ -34,6 +35,11 @@ public record SoloFlightConfig(
     stages = Map.copyOf(stages);
   }
 
+  /** The policy of a stage, named in the configuration or not. */
+  public StagePolicy stage(String name) {
+    return stages.getOrDefault(name, defaults);
+  }
+
   /**
    * How Redis is reached.
    *
@@ -42,6 +48,14 @@ public record SoloFlightConfig(
    * @param commandTimeout how long one command, or one attempt to connect, may take
    */
   public record RedisSettings(String uri, Duration commandTimeout) {
+    /**
+     * One URI for each node to begin with: the seeds of a Cluster one by one, anything else as it
+     * is.
+     */
+    public List<String> seeds() {
+      return RedisUris.seeds(uri);
+    }
+
     /** Credentials stay out of logs. */
     @Override
     public String toString() {

@@ -1,0 +1,82 @@
+package dev.soloflight.internal.coordinator;
+
+import dev.soloflight.internal.store.FlightStore;
+import dev.soloflight.internal.time.Timers;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hybrid mode's circuit breaker (DESIGN 5). While it is open no call asks Redis, so a dead Redis
+ * costs nothing; a ping of our own, not a caller, finds out when it is back.
+ */
+final class RedisHealth {
+  private static final Logger log = LoggerFactory.getLogger(RedisHealth.class);
+  private static final long PROBE_MILLIS = 500;
+
+  private final FlightStore store;
+  private final Timers timers;
+  private final CircuitBreaker breaker;
+
+  RedisHealth(FlightStore store, Timers timers) {
+    this.store = store;
+    this.timers = timers;
+    this.breaker =
+        CircuitBreaker.of(
+            "soloflight-redis",
+            CircuitBreakerConfig.custom()
+                .slidingWindowSize(6)
+                .minimumNumberOfCalls(3)
+                .failureRateThreshold(50)
+                .waitDurationInOpenState(Duration.ofDays(1))
+                .build());
+    breaker
+        .getEventPublisher()
+        .onStateTransition(
+            event -> {
+              if (event.getStateTransition().getToState() == CircuitBreaker.State.OPEN) {
+                log.warn(
+                    "Redis cannot be reached: calls are collapsed inside this JVM only until it is"
+                        + " back");
+                probeLater();
+              } else if (event.getStateTransition().getToState() == CircuitBreaker.State.CLOSED) {
+                log.info("Redis is back: calls are coordinated across the cluster again");
+              }
+            });
+  }
+
+  boolean reachable() {
+    return breaker.getState() == CircuitBreaker.State.CLOSED;
+  }
+
+  void answered() {
+    breaker.onSuccess(0, TimeUnit.NANOSECONDS);
+  }
+
+  void failed(Throwable e) {
+    breaker.onError(0, TimeUnit.NANOSECONDS, e);
+  }
+
+  private void probeLater() {
+    long delayMillis = PROBE_MILLIS / 2 + ThreadLocalRandom.current().nextLong(PROBE_MILLIS);
+    timers.after(TimeUnit.MILLISECONDS.toNanos(delayMillis), this::probe);
+  }
+
+  private void probe() {
+
+    store
+        .ping()
+        .thenAccept(
+            alive -> {
+              if (alive) {
+                breaker.transitionToClosedState();
+              } else {
+                probeLater();
+              }
+            });
+  }
+}

@@ -1,0 +1,592 @@
+package dev.soloflight.internal.store;
+
+import dev.soloflight.FlightKey;
+import dev.soloflight.FlightView;
+import dev.soloflight.internal.policy.SoloFlightConfig;
+import dev.soloflight.internal.time.Timers;
+import io.lettuce.core.KeyScanCursor;
+import io.lettuce.core.KeyValue;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanCursor;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.XAddArgs;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The protocol's steps on a real Redis: one connection for commands, one for the inbox, both opened
+ * when first needed (DESIGN 3).
+ */
+public final class LettuceFlightStore implements FlightStore {
+  private static final Logger log = LoggerFactory.getLogger(LettuceFlightStore.class);
+  private static final int INBOX_MAX_EVENTS = 10_000;
+  private static final int STUCK_AFTER_TIMEOUTS = 3;
+  private static final long FAILED_CONNECT_STANDS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final String[] VIEW_FIELDS = {
+    "v",
+    "status",
+    "ownerId",
+    "ownerToken",
+    "attempt",
+    "idempotencyKey",
+    "startedAt",
+    "heartbeatAt",
+    "finishedAt",
+    "leaseMillis",
+    "waiters",
+    "codec",
+    "rawSize",
+    "errorType",
+    "errorCode",
+    "errorMessage",
+    "retryable"
+  };
+
+  private final String keyPrefix;
+  private final String inboxPrefix;
+  private final String nodeId;
+  private final Timers timers;
+  private final Duration commandTimeout;
+  private final Duration streamBlockTimeout;
+  private final HashedWheelTimer wheel;
+  private final ClientResources resources;
+  private final Connector commandConnector;
+  private final Connector inboxConnector;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final AtomicInteger timeoutsInARow = new AtomicInteger();
+
+  private volatile @Nullable CompletableFuture<Link> link;
+  private volatile long linkFailedAtNanos;
+  private @Nullable Inbox inbox;
+  private volatile boolean closed;
+
+  /** Connects nothing yet. */
+  public LettuceFlightStore(SoloFlightConfig config, String nodeId, Timers timers) {
+    this.keyPrefix = config.prefix() + ":{" + config.namespace() + ":";
+    this.inboxPrefix = config.prefix() + ":inbox:{" + config.namespace() + ":";
+    this.nodeId = nodeId;
+    this.timers = timers;
+    this.commandTimeout = config.redis().commandTimeout();
+    this.streamBlockTimeout = config.streamBlockTimeout();
+    // The default wheel turns every 100 ms: too coarse for a command timeout that is promised.
+    this.wheel =
+        new HashedWheelTimer(
+            new DefaultThreadFactory("soloflight-redis-timer", true), 10, TimeUnit.MILLISECONDS);
+    this.resources =
+        DefaultClientResources.builder()
+            .ioThreadPoolSize(2)
+            .computationThreadPoolSize(2)
+            .threadFactoryProvider(
+                pool -> new DefaultThreadFactory("soloflight-redis-" + pool, true))
+            .timer(wheel)
+            .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .reconnectDelay(
+                Delay.equalJitter(
+                    Duration.ofMillis(10), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
+            .build();
+    this.commandConnector = new Connector(config.redis(), resources, true, commandTimeout);
+    this.inboxConnector =
+        new Connector(config.redis(), resources, false, streamBlockTimeout.plus(commandTimeout));
+  }
+
+  @Override
+  public CompletableFuture<Acquired> acquire(FlightKey key, AcquireRequest request) {
+    return script(
+        Script.ACQUIRE,
+        key,
+        LettuceFlightStore::acquired,
+        utf8(request.ownerId()),
+        utf8(request.idempotencyKey()),
+        utf8(key.stage()),
+        ascii(request.leaseMillis()),
+        ascii(request.runningTtlMillis()),
+        ascii(request.maxAttempts()),
+        ascii(request.failedTtlMillis()),
+        utf8(nodeId),
+        request.damagedToken() == 0 ? new byte[0] : ascii(request.damagedToken()),
+        ascii(request.resume() ? 1 : 0));
+  }
+
+  @Override
+  public CompletableFuture<Answer> confirm(FlightKey key, OwnerStamp owner, long runningTtlMillis) {
+    return script(
+        Script.CONFIRM,
+        key,
+        LettuceFlightStore::answer,
+        utf8(owner.ownerId()),
+        ascii(owner.ownerToken()),
+        ascii(runningTtlMillis));
+  }
+
+  @Override
+  public CompletableFuture<Answer> heartbeat(
+      FlightKey key, OwnerStamp owner, long runningTtlMillis) {
+    return script(
+        Script.HEARTBEAT,
+        key,
+        LettuceFlightStore::answer,
+        utf8(owner.ownerId()),
+        ascii(owner.ownerToken()),
+        ascii(runningTtlMillis));
+  }
+
+  @Override
+  public CompletableFuture<Ended> complete(FlightKey key, OwnerStamp owner, Commit commit) {
+    byte[] ownerId = utf8(owner.ownerId());
+    byte[] ownerToken = ascii(owner.ownerToken());
+    byte[] ttl = ascii(commit.ttlMillis());
+    if (commit instanceof Commit.Success success) {
+      return script(
+          Script.COMPLETE,
+          key,
+          LettuceFlightStore::ended,
+          ownerId,
+          ownerToken,
+          utf8("SUCCEEDED"),
+          ttl,
+          utf8(success.codec()),
+          ascii(success.rawSize()),
+          utf8(success.checksum()),
+          success.payload());
+    }
+    Commit.Failure failure = (Commit.Failure) commit;
+    return script(
+        Script.COMPLETE,
+        key,
+        LettuceFlightStore::ended,
+        ownerId,
+        ownerToken,
+        utf8("FAILED"),
+        ttl,
+        utf8(failure.errorType()),
+        utf8(failure.errorCode()),
+        utf8(failure.errorMessage()),
+        ascii(failure.retryable() ? 1 : 0),
+        ascii(failure.backoffMillis()));
+  }
+
+  @Override
+  public CompletableFuture<Ended> release(
+      FlightKey key, OwnerStamp owner, long ttlMillis, String reason) {
+    return script(
+        Script.RELEASE,
+        key,
+        LettuceFlightStore::ended,
+        utf8(owner.ownerId()),
+        ascii(owner.ownerToken()),
+        ascii(ttlMillis),
+        utf8(reason));
+  }
+
+  @Override
+  public CompletableFuture<Forgot> forget(FlightKey key, String forgetId, long runningTtlMillis) {
+    return script(
+        Script.FORGET,
+        key,
+        reply ->
+            new Forgot(
+                Scripts.text(reply.get(0)).equals("REMOVED"),
+                longOf(reply.get(1)),
+                nodes(reply.get(2))),
+        utf8(forgetId),
+        utf8(key.stage()),
+        ascii(runningTtlMillis));
+  }
+
+  @Override
+  public CompletableFuture<Optional<FlightView>> inspect(FlightKey key) {
+    String redisKey = redisKey(key);
+    return call(
+        "inspect",
+        key,
+        current -> {
+          var values = current.commands().hmget(redisKey, VIEW_FIELDS);
+          var ttl = current.commands().pttl(redisKey);
+          return values.thenCombine(ttl, (fields, ttlMillis) -> view(key, fields, ttlMillis));
+        });
+  }
+
+  @Override
+  public CompletableFuture<List<FlightKey>> flights(int limit) {
+    ScanArgs args = ScanArgs.Builder.matches(escape(keyPrefix) + "*").limit(500);
+    return call(
+        "list flights",
+        null,
+        current -> {
+          List<FlightKey> found = new ArrayList<>();
+          return scan(current, args, current.commands().scan(args), found, limit)
+              .thenApply(ignored -> found);
+        });
+  }
+
+  private CompletionStage<Void> scan(
+      Link current,
+      ScanArgs args,
+      CompletionStage<KeyScanCursor<String>> step,
+      List<FlightKey> found,
+      int limit) {
+    return step.thenCompose(
+        cursor -> {
+          for (String key : cursor.getKeys()) {
+            if (found.size() < limit && key.startsWith(keyPrefix) && key.endsWith("}")) {
+              found.add(FlightKey.parse(key.substring(keyPrefix.length(), key.length() - 1)));
+            }
+          }
+          return cursor.isFinished() || found.size() >= limit
+              ? CompletableFuture.completedStage(null)
+              : scan(
+                  current,
+                  args,
+                  current.commands().scan(ScanCursor.of(cursor.getCursor()), args),
+                  found,
+                  limit);
+        });
+  }
+
+  @Override
+  public CompletableFuture<Boolean> ping() {
+    return call("ping", null, current -> current.commands().ping()).handle((pong, e) -> e == null);
+  }
+
+  @Override
+  public void wake(FlightKey key, List<String> waiters) {
+    CompletableFuture<Link> current = link;
+    Link open = current == null ? null : current.getNow(null);
+    if (open == null) {
+      return;
+    }
+    Map<String, byte[]> event = Map.of("flight", utf8(key.id()));
+    // A dead node's inbox is not born again, and a crowded one loses its oldest wake-ups only.
+    XAddArgs args =
+        new XAddArgs().nomkstream(true).maxlen(INBOX_MAX_EVENTS).approximateTrimming(true);
+    for (String waiter : waiters) {
+      open.commands()
+          .xadd(inboxPrefix + waiter + "}", args, event)
+          .exceptionally(
+              e -> {
+                log.debug("{}: node {} was not woken and polls", key, waiter, e);
+                return null;
+              });
+    }
+  }
+
+  @Override
+  public void listen(WakeListener listener) {
+    lock.lock();
+    try {
+      if (inbox == null && !closed) {
+        inbox =
+            new Inbox(
+                inboxPrefix + nodeId + "}", inboxConnector, timers, streamBlockTimeout, listener);
+        inbox.start();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public String nodeId() {
+    return nodeId;
+  }
+
+  @Override
+  public void close() {
+    Inbox reading;
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      reading = inbox;
+    } finally {
+      lock.unlock();
+    }
+    if (reading != null) {
+      reading.close();
+      CompletableFuture<Link> current = link;
+      Link open = current == null ? null : current.getNow(null);
+      if (open != null) {
+        open.commands()
+            .del(inboxPrefix + nodeId + "}")
+            .toCompletableFuture()
+            .handle((deleted, e) -> true)
+            .join();
+      }
+    }
+    inboxConnector.close();
+    commandConnector.close();
+    resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    wheel.stop();
+  }
+
+  private <T> CompletableFuture<T> script(
+      Script script, FlightKey key, Function<List<Object>, T> parse, byte[]... args) {
+    return call(
+        script.name(),
+        key,
+        current ->
+            Scripts.<List<Object>>run(current, script, ScriptOutputType.MULTI, redisKey(key), args)
+                .thenApply(parse));
+  }
+
+  /** One step: on the connection there is, or on the one being made, all within the timeout. */
+  private <T> CompletableFuture<T> call(
+      String step, @Nullable FlightKey key, Function<Link, CompletionStage<T>> command) {
+    CompletableFuture<Link> current = connected();
+    CompletableFuture<T> sent;
+    Link open = current.isDone() && !current.isCompletedExceptionally() ? current.join() : null;
+    if (open != null) {
+      sent = send(open, command);
+    } else {
+      // A future of its own: the timeout is this call's, not the connection's.
+      sent =
+          current
+              .thenCompose(ready -> send(ready, command))
+              .orTimeout(commandTimeout.toMillis(), TimeUnit.MILLISECONDS);
+    }
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    sent.whenComplete(
+        (value, e) -> {
+          if (e == null) {
+            if (timeoutsInARow.get() != 0) {
+              timeoutsInARow.set(0);
+            }
+            answer.complete(value);
+          } else {
+            answer.completeExceptionally(unavailable(step, key, e, open));
+          }
+        });
+    return answer;
+  }
+
+  private static <T> CompletableFuture<T> send(
+      Link open, Function<Link, CompletionStage<T>> command) {
+    try {
+      return command.apply(open).toCompletableFuture();
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private StoreUnavailableException unavailable(
+      String step, @Nullable FlightKey key, Throwable e, @Nullable Link used) {
+    Throwable root = Scripts.rootOf(e);
+    String said = Scripts.describe(e);
+    boolean stuck =
+        root instanceof RedisCommandTimeoutException
+            && timeoutsInARow.incrementAndGet() >= STUCK_AFTER_TIMEOUTS;
+    // A connection that swallows everything, or ends at a demoted primary, does not mend itself.
+    if (used != null && (stuck || said.startsWith("READONLY"))) {
+      replace(used, said);
+    }
+    return new StoreUnavailableException(
+        (key == null ? "" : key + ": ")
+            + step.toLowerCase(java.util.Locale.ROOT)
+            + " got no answer from Redis: "
+            + said,
+        root);
+  }
+
+  private CompletableFuture<Link> connected() {
+    CompletableFuture<Link> current = link;
+    if (current != null && !(current.isCompletedExceptionally() && mayTryAgain())) {
+      return current;
+    }
+    lock.lock();
+    try {
+      if (closed) {
+        return CompletableFuture.failedFuture(
+            new IllegalStateException("this SoloFlight is closed"));
+      }
+      current = link;
+      if (current != null && !(current.isCompletedExceptionally() && mayTryAgain())) {
+        return current;
+      }
+      CompletableFuture<Link> connecting = new CompletableFuture<>();
+      link = connecting;
+      connect(connecting);
+      return connecting;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void connect(CompletableFuture<Link> connecting) {
+    commandConnector
+        .connect()
+        .whenComplete(
+            (opened, e) -> {
+              if (opened == null) {
+                linkFailedAtNanos = timers.nanoTime();
+                connecting.completeExceptionally(
+                    e == null ? new IllegalStateException("no connection") : e);
+              } else {
+                connecting.complete(opened);
+              }
+            });
+  }
+
+  private boolean mayTryAgain() {
+    return timers.nanoTime() - linkFailedAtNanos >= FAILED_CONNECT_STANDS_NANOS;
+  }
+
+  private void replace(Link used, String why) {
+    lock.lock();
+    try {
+      CompletableFuture<Link> current = link;
+      if (closed || current == null || !used.equals(current.getNow(null))) {
+        return;
+      }
+      timeoutsInARow.set(0);
+      link = null;
+    } finally {
+      lock.unlock();
+    }
+    log.warn("the connection to Redis does not answer ({}); connecting anew", why);
+    used.close();
+  }
+
+  private String redisKey(FlightKey key) {
+    return keyPrefix + key.id() + "}";
+  }
+
+  private static Acquired acquired(List<Object> reply) {
+    long token = longOf(reply.get(1));
+    String kind = Scripts.text(reply.get(0));
+    return switch (kind) {
+      case "OWNER_NEW" ->
+          new Acquired.OwnerNew(
+              token,
+              intOf(reply.get(2)),
+              Scripts.text(reply.get(3)),
+              Scripts.text(reply.get(4)).equals("1"));
+      case "OWNER_TAKEOVER" ->
+          new Acquired.OwnerTakeover(token, intOf(reply.get(2)), Scripts.text(reply.get(3)));
+      case "FOLLOWER_WAIT" -> new Acquired.FollowerWait(token, longOf(reply.get(2)));
+      case "REPLAY_SUCCESS" ->
+          new Acquired.ReplaySuccess(
+              token,
+              Scripts.text(reply.get(2)),
+              intOf(reply.get(3)),
+              Scripts.text(reply.get(4)),
+              (byte[]) reply.get(5),
+              longOf(reply.get(6)));
+      case "REPLAY_FAILURE" ->
+          new Acquired.ReplayFailure(
+              token,
+              Scripts.text(reply.get(2)),
+              Scripts.text(reply.get(3)),
+              Scripts.text(reply.get(4)),
+              Scripts.text(reply.get(5)).equals("1"),
+              longOf(reply.get(6)));
+      case "FORGOTTEN" -> new Acquired.Forgotten(token);
+      default -> throw new CompletionException(new IllegalStateException("acquire said " + kind));
+    };
+  }
+
+  private static Answer answer(List<Object> reply) {
+    return Answer.valueOf(Scripts.text(reply.get(0)));
+  }
+
+  private static Ended ended(List<Object> reply) {
+    return new Ended(answer(reply), nodes(reply.get(1)));
+  }
+
+  private static List<String> nodes(Object bulk) {
+    String text = Scripts.text(bulk);
+    return text.isEmpty() ? List.of() : Arrays.asList(text.split(" ", -1));
+  }
+
+  private static Optional<FlightView> view(
+      FlightKey key, List<KeyValue<String, byte[]>> values, long ttlMillis) {
+    Map<String, String> fields = new HashMap<>();
+    for (KeyValue<String, byte[]> value : values) {
+      if (value.hasValue()) {
+        fields.put(value.getKey(), Scripts.text(value.getValue()));
+      }
+    }
+    String status = fields.get("status");
+    if (status == null) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new FlightView(
+            key,
+            status,
+            fields.getOrDefault("ownerId", ""),
+            longOf(fields.getOrDefault("ownerToken", "0")),
+            intOf(fields.getOrDefault("attempt", "0")),
+            fields.get("idempotencyKey"),
+            instant(fields.get("startedAt")),
+            instant(fields.get("heartbeatAt")),
+            instant(fields.get("finishedAt")),
+            Duration.ofMillis(longOf(fields.getOrDefault("leaseMillis", "0"))),
+            nodes(fields.getOrDefault("waiters", "")).size(),
+            fields.get("codec"),
+            longOf(fields.getOrDefault("rawSize", "0")),
+            fields.get("errorType"),
+            fields.get("errorCode"),
+            fields.get("errorMessage"),
+            "1".equals(fields.get("retryable")),
+            Duration.ofMillis(Math.max(0, ttlMillis))));
+  }
+
+  private static @Nullable Instant instant(@Nullable String millis) {
+    return millis == null ? null : Instant.ofEpochMilli(longOf(millis));
+  }
+
+  /** A damaged record's number reads as -1, which no check accepts. */
+  private static long longOf(Object value) {
+    if (value instanceof Long number) {
+      return number;
+    }
+    try {
+      return Long.parseLong(Scripts.text(value));
+    } catch (NumberFormatException e) {
+      return -1;
+    }
+  }
+
+  private static int intOf(Object value) {
+    long number = longOf(value);
+    return number == (int) number ? (int) number : -1;
+  }
+
+  private static String escape(String glob) {
+    return glob.replaceAll("([\\[\\]*?\\\\])", "\\\\$1");
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static byte[] ascii(long number) {
+    return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+  }
+}
