@@ -21,6 +21,7 @@ final class RedisHealth {
   private final FlightStore store;
   private final Timers timers;
   private final CircuitBreaker breaker;
+  private volatile String lastFailure = "";
 
   RedisHealth(FlightStore store, Timers timers) {
     this.store = store;
@@ -40,8 +41,9 @@ final class RedisHealth {
             event -> {
               if (event.getStateTransition().getToState() == CircuitBreaker.State.OPEN) {
                 log.warn(
-                    "Redis cannot be reached: calls are collapsed inside this JVM only until it is"
-                        + " back");
+                    "Redis cannot be reached ({}): calls are collapsed inside this JVM only until"
+                        + " it is back",
+                    lastFailure);
                 probeLater();
               } else if (event.getStateTransition().getToState() == CircuitBreaker.State.CLOSED) {
                 log.info("Redis is back: calls are coordinated across the cluster again");
@@ -58,6 +60,7 @@ final class RedisHealth {
   }
 
   void failed(Throwable e) {
+    lastFailure = String.valueOf(e.getMessage());
     breaker.onError(0, TimeUnit.NANOSECONDS, e);
   }
 
