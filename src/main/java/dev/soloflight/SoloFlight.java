@@ -84,7 +84,8 @@ public final class SoloFlight implements AutoCloseable {
       this.store = null;
       coordinator = new LocalCoordinator();
     } else {
-      FlightStore redis = new LettuceFlightStore(config, newNodeId(), timers);
+      LettuceFlightStore redis = new LettuceFlightStore(config, newNodeId(), timers);
+      redis.warmUp();
       this.store = redis;
       coordinator =
           new ClusterCoordinator(
@@ -109,7 +110,8 @@ public final class SoloFlight implements AutoCloseable {
   }
 
   /**
-   * Opens an instance configured by a YAML file (DESIGN 8). Redis is connected when first needed.
+   * Opens an instance configured by a YAML file (DESIGN 8). Connecting to Redis begins at once, in
+   * the background; a Redis that is away is no reason to fail.
    *
    * @throws FlightConfigException if the file cannot be read or used; every fault in one message
    */
@@ -341,7 +343,8 @@ public final class SoloFlight implements AutoCloseable {
     }
 
     /**
-     * Builds the instance; Redis is connected when first needed.
+     * Builds the instance. Connecting to Redis begins at once, in the background; a Redis that is
+     * away is no reason to fail.
      *
      * @throws FlightConfigException if the settings cannot work; every fault in one message
      */

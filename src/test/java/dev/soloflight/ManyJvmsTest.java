@@ -77,12 +77,6 @@ class ManyJvmsTest {
         nodes.get((key + caller) % nodes.size()).awaitLine("DONE k" + key, SOON);
       }
     }
-    System.out.println(
-        said("ANSWER")
-            .map(w -> w[2])
-            .collect(
-                java.util.stream.Collectors.groupingBy(
-                    x -> x, java.util.stream.Collectors.counting())));
     assertThat(said("RUN").count()).isEqualTo(1_000);
     assertThat(said("FAILED")).isEmpty();
   }

@@ -8,11 +8,9 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A JVM of callers. Reads lines of {@code KEY CALLERS TASK_MILLIS} and makes so many calls at once;
@@ -24,7 +22,7 @@ public final class CallerNode {
 
   public static void main(String[] args) throws Exception {
     SoloFlight solo = SoloFlight.open(Path.of(args[0]));
-    ExecutorService callers = Executors.newCachedThreadPool();
+    ExecutorService callers = Executors.newFixedThreadPool(100);
     say("READY");
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -35,26 +33,20 @@ public final class CallerNode {
         say("CLOSED");
         continue;
       }
-      callers.execute(() -> call(solo, callers, words));
-    }
-    System.exit(0);
-  }
-
-  private static void call(SoloFlight solo, ExecutorService callers, String[] words) {
-    FlightKey key = FlightKey.of("s", words[0]);
-    long taskMillis = Long.parseLong(words[2]);
-    List<Future<?>> calls = new ArrayList<>();
-    for (int i = 0; i < Integer.parseInt(words[1]); i++) {
-      calls.add(callers.submit(() -> one(solo, key, words[0], taskMillis)));
-    }
-    for (Future<?> call : calls) {
-      try {
-        call.get();
-      } catch (Exception e) {
-        say("FAILED " + words[0] + " " + e);
+      FlightKey key = FlightKey.of("s", words[0]);
+      int calls = Integer.parseInt(words[1]);
+      AtomicInteger left = new AtomicInteger(calls);
+      for (int i = 0; i < calls; i++) {
+        callers.execute(
+            () -> {
+              one(solo, key, words[0], Long.parseLong(words[2]));
+              if (left.decrementAndGet() == 0) {
+                say("DONE " + words[0]);
+              }
+            });
       }
     }
-    say("DONE " + words[0]);
+    System.exit(0);
   }
 
   private static void one(SoloFlight solo, FlightKey key, String name, long taskMillis) {

@@ -6,6 +6,7 @@ import dev.soloflight.internal.policy.SoloFlightConfig;
 import dev.soloflight.internal.time.Timers;
 import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.KeyValue;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanCursor;
@@ -18,6 +19,8 @@ import io.lettuce.core.resource.Delay;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.ConnectException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -88,7 +91,7 @@ public final class LettuceFlightStore implements FlightStore {
   private @Nullable Inbox inbox;
   private volatile boolean closed;
 
-  /** Connects nothing yet. */
+  /** Connects nothing yet; see {@link #warmUp}. */
   public LettuceFlightStore(SoloFlightConfig config, String nodeId, Timers timers) {
     this.keyPrefix = config.prefix() + ":{" + config.namespace() + ":";
     this.inboxPrefix = config.prefix() + ":inbox:{" + config.namespace() + ":";
@@ -115,6 +118,11 @@ public final class LettuceFlightStore implements FlightStore {
     this.commandConnector = new Connector(config.redis(), resources, true, commandTimeout);
     this.inboxConnector =
         new Connector(config.redis(), resources, false, streamBlockTimeout.plus(commandTimeout));
+  }
+
+  /** Begins to connect, so that the first call need not wait for it. Never fails, never blocks. */
+  public void warmUp() {
+    connected();
   }
 
   @Override
@@ -406,10 +414,10 @@ public final class LettuceFlightStore implements FlightStore {
       String step, @Nullable FlightKey key, Throwable e, @Nullable Link used, long sentAtNanos) {
     Throwable root = Scripts.rootOf(e);
     String said = Scripts.describe(e);
-    boolean timedOut = timedOut(root);
+    boolean unanswered = unanswered(root);
     long silentSince = silentSinceNanos;
     boolean stuck =
-        timedOut
+        unanswered
             && silentSince != 0
             && timers.nanoTime() - silentSince > SILENT_TIMEOUTS * commandTimeout.toNanos();
     // A connection that swallows everything, or ends at a demoted primary, does not mend itself.
@@ -422,22 +430,27 @@ public final class LettuceFlightStore implements FlightStore {
             + " got no answer from Redis: "
             + said,
         root,
-        !timedOut || stuck
+        !unanswered || stuck
             ? StoreUnavailableException.Redis.AWAY
             : heardAtNanos - sentAtNanos > 0
                 ? StoreUnavailableException.Redis.SLOW
                 : StoreUnavailableException.Redis.SILENT);
   }
 
-  /** Neither a refusal nor a lost connection: nothing came back in time. */
-  private static boolean timedOut(Throwable e) {
+  /** No refusal: nothing came back in time, or the connection was lost, which mends itself. */
+  private static boolean unanswered(Throwable e) {
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
       if (cause instanceof RedisCommandTimeoutException
-          || cause instanceof ConnectTimeoutException) {
+          || cause instanceof ConnectTimeoutException
+          || cause instanceof ClosedChannelException) {
         return true;
       }
+      if (cause instanceof ConnectException || cause instanceof RedisCommandExecutionException) {
+        return false;
+      }
     }
-    return false;
+    String said = String.valueOf(e.getMessage());
+    return said.contains("timed out") || (said.contains("onnection") && said.contains("closed"));
   }
 
   private CompletableFuture<Link> connected() {
