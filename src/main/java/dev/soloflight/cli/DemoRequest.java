@@ -57,23 +57,45 @@ record DemoRequest(
     }
   }
 
-  /** Makes the call and returns the answer as text, the same text for the same answer. */
-  String send(InterviewAiInvoker invoker) {
+  /**
+   * What changes the answer. Told here from the recording alone, without the library under
+   * demonstration, so that a wrong merge shows as much as a missed one.
+   */
+  record Identity(
+      String stage,
+      String session,
+      String questionNumber,
+      String question,
+      String answer,
+      String agent) {}
+
+  /** The flight this call is expected to belong to. */
+  Identity identity() {
+    return new Identity(call.stage(), session, questionNumber, question, answer, agent);
+  }
+
+  /** The same call, sent to another node. */
+  DemoRequest onNode(int other) {
+    return new DemoRequest(
+        atMillis, other, call, session, questionNumber, question, answer, fileName, agent, note);
+  }
+
+  /**
+   * Makes the call and returns the answer as text, the same text for the same answer.
+   *
+   * @param type what the answer is read as, where the call is typed
+   */
+  String send(InterviewAiInvoker invoker, Class<?> type) {
     return switch (call) {
       case EVALUATE ->
-          invoker
-              .evaluate(session, questionNumber, question, answer, agent, DemoAnswer.class)
-              .toString();
+          String.valueOf(invoker.evaluate(session, questionNumber, question, answer, agent, type));
       case FOLLOW_UP ->
-          invoker
-              .followUp(session, questionNumber, question, answer, agent, DemoAnswer.class)
-              .toString();
+          String.valueOf(invoker.followUp(session, questionNumber, question, answer, agent, type));
       case EXTRACT ->
-          (fileName == null
-                  ? invoker.extract(
-                      session, questionNumber, question, answer, agent, DemoAnswer.class)
-                  : invoker.extract(session, question, file(fileName), agent, DemoAnswer.class))
-              .toString();
+          String.valueOf(
+              fileName == null
+                  ? invoker.extract(session, questionNumber, question, answer, agent, type)
+                  : invoker.extract(session, question, file(fileName), agent, type));
       case DEMEANOR -> {
         if (fileName == null) {
           throw new IllegalStateException("demeanor needs a file; reading the line checks that");

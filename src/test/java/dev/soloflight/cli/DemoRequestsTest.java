@@ -178,7 +178,8 @@ class DemoRequestsTest {
                 asked -> {
                   sent.add(asked);
                   return "{\"call\":1,\"score\":1,\"comment\":\"\"}";
-                }));
+                }),
+            DemoAnswer.class);
       }
       AiRequest asked = sent.get(0);
       assertThat(asked.stage()).isEqualTo(request.call().stage());

@@ -9,7 +9,6 @@ import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.ScanArgs;
-import io.lettuce.core.ScanCursor;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.XAddArgs;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
@@ -264,8 +263,8 @@ public final class LettuceFlightStore implements FlightStore {
     return step.thenCompose(
         cursor -> {
           for (String key : cursor.getKeys()) {
-            if (found.size() < limit && key.startsWith(keyPrefix) && key.endsWith("}")) {
-              found.add(FlightKey.parse(key.substring(keyPrefix.length(), key.length() - 1)));
+            if (found.size() < limit) {
+              flightOf(key).ifPresent(found::add);
             }
           }
           return cursor.isFinished() || found.size() >= limit
@@ -273,10 +272,24 @@ public final class LettuceFlightStore implements FlightStore {
               : scan(
                   current,
                   args,
-                  current.commands().scan(ScanCursor.of(cursor.getCursor()), args),
+                  // The cursor itself: in a Cluster it also knows which nodes are left.
+                  current.commands().scan(cursor, args),
                   found,
                   limit);
         });
+  }
+
+  /** Empty for a key of somebody else's that only begins like ours. */
+  private Optional<FlightKey> flightOf(String redisKey) {
+    if (!redisKey.startsWith(keyPrefix) || !redisKey.endsWith("}")) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(
+          FlightKey.parse(redisKey.substring(keyPrefix.length(), redisKey.length() - 1)));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   @Override
