@@ -42,6 +42,7 @@ final class DemoCommand implements Callable<Integer> {
 
   @Option(
       names = "--nodes",
+      paramLabel = "N",
       defaultValue = "3",
       description = "How many JVMs (default ${DEFAULT-VALUE}).")
   private int nodes;

@@ -21,6 +21,7 @@ final class FlightsCommand implements Callable<Integer> {
 
   @Option(
       names = "--limit",
+      paramLabel = "N",
       defaultValue = "100",
       description = "How many at most (default ${DEFAULT-VALUE}).")
   private int limit;

@@ -46,6 +46,12 @@ public final class Main {
     line.setOut(out);
     line.setErr(err);
     line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setParameterExceptionHandler(
+        (e, parsed) -> {
+          err.println(e.getMessage());
+          err.println("Try: " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+          return 2;
+        });
     line.setExecutionExceptionHandler((e, command, parsed) -> tell(e, err));
     int code = line.execute(args.length == 0 ? new String[] {"--help"} : args);
     out.flush();

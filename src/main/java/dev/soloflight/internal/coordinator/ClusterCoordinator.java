@@ -80,8 +80,9 @@ public final class ClusterCoordinator implements Coordinator {
                 throw new CoordinationException(
                     "flight "
                         + key
-                        + " may not be forgotten: Redis gave no answer. Until it is, its result can"
-                        + " come back; try again.",
+                        + " may not be forgotten: Redis gave no answer ("
+                        + words(e)
+                        + "). Until it is, its result can come back; try again.",
                     e);
               }
               store.wake(key, forgot.waiters());
@@ -96,7 +97,13 @@ public final class ClusterCoordinator implements Coordinator {
         .handle(
             (view, e) -> {
               if (e != null) {
-                throw new CoordinationException("flight " + key + " cannot be inspected", e);
+                throw new CoordinationException(
+                    "flight "
+                        + key
+                        + " cannot be inspected: Redis gave no answer ("
+                        + words(e)
+                        + ")",
+                    e);
               }
               return view;
             });
@@ -182,6 +189,15 @@ public final class ClusterCoordinator implements Coordinator {
 
   String newOwnerId() {
     return store.nodeId() + "-" + Long.toString(askings.incrementAndGet(), 36);
+  }
+
+  /** What the deepest cause says: the rest is who was told. */
+  static String words(Throwable e) {
+    Throwable root = e;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return String.valueOf(root.getMessage());
   }
 
   static String newIdempotencyKey() {

@@ -199,7 +199,7 @@ final class ClusterPursuit implements Pursuit {
                 + key
                 + ": the task did not run, because Redis cannot be reached and the mode is"
                 + " distributed"
-                + (e == null ? "" : " (" + rootMessage(e) + ")")
+                + (e == null ? "" : " (" + ClusterCoordinator.words(e) + ")")
                 + "; check redis.uri, or use mode hybrid to go on without Redis",
             e);
     end(current -> current.completeExceptionally(failure));
@@ -231,13 +231,5 @@ final class ClusterPursuit implements Pursuit {
       alarm.cancel();
       alarm = null;
     }
-  }
-
-  private static String rootMessage(Throwable e) {
-    Throwable root = e;
-    while (root.getCause() != null) {
-      root = root.getCause();
-    }
-    return String.valueOf(root.getMessage());
   }
 }

@@ -268,7 +268,8 @@ public final class LocalFlights implements AutoCloseable {
     } catch (CompletionException e) {
       throw e.getCause() instanceof FlightException typed
           ? typed
-          : new CoordinationException("flight " + key + " may not be forgotten", e.getCause());
+          : new CoordinationException(
+              "flight " + key + " may not be forgotten: " + e.getCause(), e.getCause());
     } finally {
       // What was replayed from the record while it was being forgotten.
       forgetHere(key);
@@ -290,7 +291,8 @@ public final class LocalFlights implements AutoCloseable {
     } catch (CompletionException e) {
       throw e.getCause() instanceof FlightException typed
           ? typed
-          : new CoordinationException("flight " + key + " cannot be inspected", e.getCause());
+          : new CoordinationException(
+              "flight " + key + " cannot be inspected: " + e.getCause(), e.getCause());
     }
   }
 

@@ -43,7 +43,8 @@ final class Connector implements AutoCloseable {
   /**
    * Connects nothing yet.
    *
-   * @param autoReconnect whether a lost connection comes back by itself
+   * @param autoReconnect whether a lost connection comes back by itself; in a Cluster, whose
+   *     connections to nodes come and go, each does
    * @param commandTimeout how long a command on these connections may take
    */
   Connector(
@@ -72,7 +73,7 @@ final class Connector implements AutoCloseable {
   private CompletionStage<Link> connectSingle() {
     if (single == null) {
       single = RedisClient.create(resources);
-      single.setOptions(apply(ClientOptions.builder()).build());
+      single.setOptions(apply(ClientOptions.builder()).autoReconnect(autoReconnect).build());
     }
     return single
         .connectAsync(CODEC, uris.get(0))
@@ -132,7 +133,6 @@ final class Connector implements AutoCloseable {
 
   private ClientOptions.Builder apply(ClientOptions.Builder options) {
     return options
-        .autoReconnect(autoReconnect)
         .requestQueueSize(100_000)
         .socketOptions(
             SocketOptions.builder().connectTimeout(connectTimeout).keepAlive(true).build())

@@ -252,7 +252,8 @@ public final class RedisProbe {
             created.countDown();
           }
         });
-    long patience = 2 * config.redis().commandTimeout().toNanos();
+    // Connecting included.
+    long patience = 5 * config.redis().commandTimeout().toNanos();
     try {
       boolean there = created.await(patience, TimeUnit.NANOSECONDS);
       store.wake(key, List.of(store.nodeId()));
