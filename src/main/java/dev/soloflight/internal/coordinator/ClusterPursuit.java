@@ -118,10 +118,11 @@ final class ClusterPursuit implements Pursuit {
     coordinator
         .store()
         .acquire(key, asked)
-        .whenComplete((acquired, e) -> answered(acquired, e, sentAtNanos));
+        .whenComplete((acquired, e) -> answered(acquired, e, asked, sentAtNanos));
   }
 
-  private void answered(@Nullable Acquired acquired, @Nullable Throwable e, long sentAtNanos) {
+  private void answered(
+      @Nullable Acquired acquired, @Nullable Throwable e, AcquireRequest asked, long sentAtNanos) {
     boolean wanted;
     boolean again = false;
     boolean persist = false;
@@ -164,7 +165,7 @@ final class ClusterPursuit implements Pursuit {
     if (acquired instanceof Acquired.FollowerWait) {
       coordinator.listen();
     } else if (acquired instanceof Acquired.Owner owner) {
-      own(owner, sentAtNanos);
+      own(owner, asked, sentAtNanos);
     } else if (acquired instanceof Acquired.ReplaySuccess success) {
       decide(new Ticket.Success(success, followed));
     } else if (acquired instanceof Acquired.ReplayFailure failure) {
@@ -172,8 +173,9 @@ final class ClusterPursuit implements Pursuit {
     }
   }
 
-  private void own(Acquired.Owner owner, long sentAtNanos) {
-    if (owner instanceof Acquired.OwnerNew made && made.damaged()) {
+  private void own(Acquired.Owner owner, AcquireRequest asked, long sentAtNanos) {
+    // Whoever named the damage has counted it.
+    if (owner instanceof Acquired.OwnerNew made && made.damaged() && asked.damagedToken() == 0) {
       coordinator.metrics(key).damaged();
       log.warn("flight {}: its record was damaged or of another version; executing anew", key);
     }
