@@ -116,13 +116,13 @@ public final class GuardedCall {
             if (cause == null) {
               result.complete(value);
             } else {
-              result.completeExceptionally(translated(cause));
+              result.completeExceptionally(failure(cause));
             }
           });
     } catch (Throwable e) {
       end();
       permits.giveBack(e, stopped());
-      result.completeExceptionally(translated(e));
+      result.completeExceptionally(failure(e));
     }
     return result;
   }
@@ -238,7 +238,8 @@ public final class GuardedCall {
             });
   }
 
-  private Throwable translatedToThrow(Throwable e) {
+  /** What the call fails with where the task failed with this. */
+  private Throwable failure(Throwable e) {
     return switch (stopped()) {
       case NONE -> e;
       case TIMEOUT -> timedOut(e);
@@ -254,13 +255,13 @@ public final class GuardedCall {
     };
   }
 
-  /** For {@code throw}: checked exceptions pass as they are. */
+  /** For {@code throw}: checked exceptions pass as they are, an Error is thrown here. */
   private Exception translated(Throwable e) {
-    Throwable translated = translatedToThrow(e);
-    if (translated instanceof Exception exception) {
+    Throwable failure = failure(e);
+    if (failure instanceof Exception exception) {
       return exception;
     }
-    throw (Error) translated;
+    throw (Error) failure;
   }
 
   private static Throwable unwrapped(Throwable e) {
