@@ -45,6 +45,7 @@ public final class GuardedCall {
   private @Nullable CompletionStage<?> stage;
   private boolean interruptSent;
   private boolean ended;
+  private volatile boolean refused;
 
   GuardedCall(FlightKey key, Guards.Limits limits, Timers timers) {
     this.key = key;
@@ -136,6 +137,11 @@ public final class GuardedCall {
   /** Whether {@link #cancel} came while the task had not ended. */
   public boolean cancelled() {
     return stopped() == Stop.CANCELLED;
+  }
+
+  /** Whether a limit refused it, so that the task never began. */
+  public boolean refused() {
+    return refused;
   }
 
   private Stop stopped() {
@@ -284,6 +290,7 @@ public final class GuardedCall {
   }
 
   private FlightFailedException refusal(String code, String why) {
+    refused = true;
     return retryable(code, why, null);
   }
 
