@@ -34,6 +34,7 @@ final class ClusterPursuit implements Pursuit {
   private boolean woken;
   private boolean followed;
   private boolean outOfReach;
+  private long ownedToken;
   private int failures;
 
   ClusterPursuit(ClusterCoordinator coordinator, FlightKey key, StagePolicy policy) {
@@ -174,6 +175,9 @@ final class ClusterPursuit implements Pursuit {
   }
 
   private void own(Acquired.Owner owner, AcquireRequest asked, long sentAtNanos) {
+    if (!firstTold(owner.ownerToken())) {
+      return;
+    }
     // Whoever named the damage has counted it.
     if (owner instanceof Acquired.OwnerNew made && made.damaged() && asked.damagedToken() == 0) {
       coordinator.metrics(key).damaged();
@@ -187,6 +191,21 @@ final class ClusterPursuit implements Pursuit {
     } else if (owner instanceof Acquired.OwnerTakeover) {
       coordinator.metrics(key).tookOver();
       log.info("flight {}: taken over as attempt {}", key, owner.attempt());
+    }
+  }
+
+  /**
+   * A wake-up that comes between an answer and its ticket asks once more, and is told the same
+   * ownership again: to release that would be to release the one that was handed out.
+   */
+  private boolean firstTold(long ownerToken) {
+    lock.lock();
+    try {
+      boolean first = ownerToken != ownedToken;
+      ownedToken = ownerToken;
+      return first;
+    } finally {
+      lock.unlock();
     }
   }
 
