@@ -79,6 +79,7 @@ class VirtualThreadsTest {
     return SoloFlight.builder()
         .mode(mode)
         .redisUri(redis.uri())
+        .commandTimeout(Duration.ofSeconds(10))
         .followerMaxWait(Duration.ofMinutes(1));
   }
 
@@ -95,7 +96,8 @@ class VirtualThreadsTest {
     }
     List<RecordedEvent> events = new ArrayList<>();
     for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
-      if (event.getStackTrace() != null
+      if (event.getEventType().getName().equals(PINNED)
+          && event.getStackTrace() != null
           && event.getStackTrace().getFrames().stream().anyMatch(where)) {
         events.add(event);
       }
@@ -112,7 +114,27 @@ class VirtualThreadsTest {
     return type.startsWith("dev.soloflight.internal.") || type.equals(SoloFlight.class.getName());
   }
 
-  private void assertNotPinned(ThrowingRunnable action) throws Exception {
+  /** Whatever is run for the first time has its classes loaded, and that may hold the carrier. */
+  private void assertNotPinned(SoloFlight solo, ThrowingRunnable action) throws Exception {
+    FlightKey warm = FlightKey.of("s", "warm up", System.identityHashCode(solo));
+    CountDownLatch waiting = new CountDownLatch(1);
+    Future<String> leader =
+        virtual.submit(
+            () ->
+                solo.execute(
+                    warm,
+                    String.class,
+                    c -> {
+                      waiting.await();
+                      return c.idempotencyKey();
+                    }));
+    Future<String> waiter =
+        virtual.submit(
+            () -> {
+              waiting.countDown();
+              return solo.execute(warm, String.class, FlightContext::idempotencyKey);
+            });
+    assertThat(leader.get(20, TimeUnit.SECONDS)).isEqualTo(waiter.get(20, TimeUnit.SECONDS));
     assertThat(pinnedWhile(VirtualThreadsTest::ours, action))
         .as("virtual threads that held their carrier for %s ms or longer", LONG.toMillis())
         .isEmpty();
@@ -146,6 +168,7 @@ class VirtualThreadsTest {
     FlightKey key = FlightKey.of("s", "virtual", mode);
     try (SoloFlight solo = builder(mode).build()) {
       assertNotPinned(
+          solo,
           () -> {
             CountDownLatch allThere = new CountDownLatch(CALLERS);
             List<Future<String>> calls = new ArrayList<>();
@@ -179,6 +202,7 @@ class VirtualThreadsTest {
         SoloFlight two = builder(mode).build()) {
       List<SoloFlight> nodes = mode == FlightMode.LOCAL ? List.of(one) : List.of(one, two);
       assertNotPinned(
+          one,
           () -> {
             List<Future<String>> calls = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) {
@@ -193,8 +217,7 @@ class VirtualThreadsTest {
                               c -> {
                                 runs.incrementAndGet();
                                 // The key a task passes to its provider is made on this thread.
-                                assertThat(c.idempotencyKey()).isNotBlank();
-                                return "answer " + flight;
+                                return c.idempotencyKey().isBlank() ? "none" : "answer " + flight;
                               })));
             }
             for (int i = 0; i < CALLERS; i++) {
