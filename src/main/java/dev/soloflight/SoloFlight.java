@@ -64,12 +64,13 @@ public final class SoloFlight implements AutoCloseable {
   private final LocalFlights flights;
   private final @Nullable FlightStore store;
   private final Timers timers;
+  private final FlightMetrics metrics;
   private final @Nullable ThreadPoolExecutor ownExecutor;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private SoloFlight(Builder builder, SoloFlightConfig config) {
     this.timers = new SystemTimers("soloflight-timer");
-    FlightMetrics metrics =
+    this.metrics =
         new FlightMetrics(
             builder.meterRegistry == null ? new SimpleMeterRegistry() : builder.meterRegistry);
     ObjectMapper mapper =
@@ -225,6 +226,7 @@ public final class SoloFlight implements AutoCloseable {
       store.close();
     }
     timers.close();
+    metrics.close();
     if (ownExecutor != null) {
       ownExecutor.shutdown();
     }

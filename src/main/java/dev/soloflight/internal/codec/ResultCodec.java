@@ -1,5 +1,6 @@
 package dev.soloflight.internal.codec;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.util.ClassUtil;
@@ -14,6 +15,7 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.zip.GZIPInputStream;
@@ -47,7 +49,8 @@ public final class ResultCodec {
   /**
    * The stored form of a value.
    *
-   * @throws UnshareableResultException if it is larger than max-result-bytes, or no JSON
+   * @throws UnshareableResultException if it is larger than max-result-bytes, no JSON, or JSON that
+   *     does not read as its type
    */
   public Encoded encode(@Nullable Object value, JavaType type, int compressionThresholdBytes)
       throws UnshareableResultException {
@@ -142,9 +145,7 @@ public final class ResultCodec {
       if (form.equals(STRING)) {
         return utf8((String) value);
       }
-      return form.equals(BYTES)
-          ? ((byte[]) value).clone()
-          : mapper.writerFor(type).writeValueAsBytes(value);
+      return form.equals(BYTES) ? ((byte[]) value).clone() : json(value, type);
     } catch (OutOfMemoryError e) {
       throw e;
     } catch (Throwable e) {
@@ -154,6 +155,18 @@ public final class ResultCodec {
           "the result, a " + nameOf(type) + ", has no stored form: " + e.getClass().getName(),
           e);
     }
+  }
+
+  /**
+   * Read back at once: what other nodes could not read would be damaged to every one of them, and
+   * each would execute again.
+   */
+  private byte[] json(Object value, JavaType type) throws IOException {
+    byte[] raw = mapper.writerFor(type).writeValueAsBytes(value);
+    if (raw.length <= maxResultBytes && read(raw, type) == null) {
+      throw new IOException("it reads as null");
+    }
+    return raw;
   }
 
   private static byte[] utf8(String text) throws CharacterCodingException {
@@ -199,11 +212,11 @@ public final class ResultCodec {
       return raw;
     }
     if (form.equals(STRING)) {
-      return new String(raw, StandardCharsets.UTF_8);
+      return text(raw);
     }
     Object value;
     try {
-      value = mapper.readerFor(type).readValue(raw);
+      value = read(raw, type);
     } catch (OutOfMemoryError e) {
       throw e;
     } catch (Throwable e) {
@@ -215,6 +228,22 @@ public final class ResultCodec {
       throw new DamagedResultException("it reads as null");
     }
     return value;
+  }
+
+  private @Nullable Object read(byte[] raw, JavaType type) throws IOException {
+    return mapper
+        .readerFor(type)
+        .with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+        .readValue(raw);
+  }
+
+  private static String text(byte[] raw) throws DamagedResultException {
+    String text = new String(raw, StandardCharsets.UTF_8);
+    // What is no UTF-8 was replaced; a replacement character may also be the text's own.
+    if (text.indexOf('\ufffd') >= 0 && !Arrays.equals(raw, text.getBytes(StandardCharsets.UTF_8))) {
+      throw new DamagedResultException("it is no UTF-8");
+    }
+    return text;
   }
 
   private static byte[] gzip(byte[] raw) {

@@ -28,6 +28,8 @@ public final class ResultMapper {
         .addModule(new Jdk8Module())
         .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
         .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
+        // Without its zone a time comes back as another value than its owner got.
+        .enable(SerializationFeature.WRITE_DATES_WITH_ZONE_ID)
         .disable(DeserializationFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
         // A rolling restart may add a field: the older node still reads what it knows.
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)

@@ -34,6 +34,7 @@ final class ClusterPursuit implements Pursuit {
   private boolean woken;
   private boolean followed;
   private boolean outOfReach;
+  private long ownedToken;
   private int failures;
 
   ClusterPursuit(ClusterCoordinator coordinator, FlightKey key, StagePolicy policy) {
@@ -118,10 +119,11 @@ final class ClusterPursuit implements Pursuit {
     coordinator
         .store()
         .acquire(key, asked)
-        .whenComplete((acquired, e) -> answered(acquired, e, sentAtNanos));
+        .whenComplete((acquired, e) -> answered(acquired, e, asked, sentAtNanos));
   }
 
-  private void answered(@Nullable Acquired acquired, @Nullable Throwable e, long sentAtNanos) {
+  private void answered(
+      @Nullable Acquired acquired, @Nullable Throwable e, AcquireRequest asked, long sentAtNanos) {
     boolean wanted;
     boolean again = false;
     boolean persist = false;
@@ -164,7 +166,7 @@ final class ClusterPursuit implements Pursuit {
     if (acquired instanceof Acquired.FollowerWait) {
       coordinator.listen();
     } else if (acquired instanceof Acquired.Owner owner) {
-      own(owner, sentAtNanos);
+      own(owner, asked, sentAtNanos);
     } else if (acquired instanceof Acquired.ReplaySuccess success) {
       decide(new Ticket.Success(success, followed));
     } else if (acquired instanceof Acquired.ReplayFailure failure) {
@@ -172,8 +174,12 @@ final class ClusterPursuit implements Pursuit {
     }
   }
 
-  private void own(Acquired.Owner owner, long sentAtNanos) {
-    if (owner instanceof Acquired.OwnerNew made && made.damaged()) {
+  private void own(Acquired.Owner owner, AcquireRequest asked, long sentAtNanos) {
+    if (!firstTold(owner.ownerToken())) {
+      return;
+    }
+    // Whoever named the damage has counted it.
+    if (owner instanceof Acquired.OwnerNew made && made.damaged() && asked.damagedToken() == 0) {
       coordinator.metrics(key).damaged();
       log.warn("flight {}: its record was damaged or of another version; executing anew", key);
     }
@@ -185,6 +191,21 @@ final class ClusterPursuit implements Pursuit {
     } else if (owner instanceof Acquired.OwnerTakeover) {
       coordinator.metrics(key).tookOver();
       log.info("flight {}: taken over as attempt {}", key, owner.attempt());
+    }
+  }
+
+  /**
+   * A wake-up that comes between an answer and its ticket asks once more, and is told the same
+   * ownership again: to release that would be to release the one that was handed out.
+   */
+  private boolean firstTold(long ownerToken) {
+    lock.lock();
+    try {
+      boolean first = ownerToken != ownedToken;
+      ownedToken = ownerToken;
+      return first;
+    } finally {
+      lock.unlock();
     }
   }
 

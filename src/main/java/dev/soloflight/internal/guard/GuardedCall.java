@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,6 +45,7 @@ public final class GuardedCall {
   private @Nullable CompletionStage<?> stage;
   private boolean interruptSent;
   private boolean ended;
+  private volatile boolean refused;
 
   GuardedCall(FlightKey key, Guards.Limits limits, Timers timers) {
     this.key = key;
@@ -103,7 +105,7 @@ public final class GuardedCall {
           Objects.requireNonNull(
               starter.call(), "flight " + key + ": the asynchronous task returned no stage");
       stopAtOnce(started);
-      alarm = armTimeout(result);
+      alarm = armTimeout(result, permits);
       @Nullable Alarm armed = alarm;
       started.whenComplete(
           (value, e) -> {
@@ -116,13 +118,13 @@ public final class GuardedCall {
             if (cause == null) {
               result.complete(value);
             } else {
-              result.completeExceptionally(translated(cause));
+              result.completeExceptionally(failure(cause));
             }
           });
     } catch (Throwable e) {
       end();
       permits.giveBack(e, stopped());
-      result.completeExceptionally(translated(e));
+      result.completeExceptionally(failure(e));
     }
     return result;
   }
@@ -135,6 +137,11 @@ public final class GuardedCall {
   /** Whether {@link #cancel} came while the task had not ended. */
   public boolean cancelled() {
     return stopped() == Stop.CANCELLED;
+  }
+
+  /** Whether a limit refused it, so that the task never began. */
+  public boolean refused() {
+    return refused;
   }
 
   private Stop stopped() {
@@ -224,7 +231,7 @@ public final class GuardedCall {
     return timeout == null ? null : timers.after(timeout.toNanos(), () -> stop(Stop.TIMEOUT));
   }
 
-  private @Nullable Alarm armTimeout(CompletableFuture<?> result) {
+  private @Nullable Alarm armTimeout(CompletableFuture<?> result, Permits permits) {
     Duration timeout = limits.policy().timeout();
     return timeout == null
         ? null
@@ -232,13 +239,16 @@ public final class GuardedCall {
             timeout.toNanos(),
             () -> {
               stop(Stop.TIMEOUT);
-              // Whether or not the stage heeds its cancellation. A value that was there first
-              // stays.
-              result.completeExceptionally(timedOut(null));
+              // Whether or not the stage heeds its cancellation: one that never ends keeps nothing.
+              // A value that was there first stays.
+              FlightFailedException timedOut = timedOut(null);
+              permits.giveBack(timedOut, stopped());
+              result.completeExceptionally(timedOut);
             });
   }
 
-  private Throwable translatedToThrow(Throwable e) {
+  /** What the call fails with where the task failed with this. */
+  private Throwable failure(Throwable e) {
     return switch (stopped()) {
       case NONE -> e;
       case TIMEOUT -> timedOut(e);
@@ -254,13 +264,13 @@ public final class GuardedCall {
     };
   }
 
-  /** For {@code throw}: checked exceptions pass as they are. */
+  /** For {@code throw}: checked exceptions pass as they are, an Error is thrown here. */
   private Exception translated(Throwable e) {
-    Throwable translated = translatedToThrow(e);
-    if (translated instanceof Exception exception) {
+    Throwable failure = failure(e);
+    if (failure instanceof Exception exception) {
       return exception;
     }
-    throw (Error) translated;
+    throw (Error) failure;
   }
 
   private static Throwable unwrapped(Throwable e) {
@@ -268,7 +278,7 @@ public final class GuardedCall {
   }
 
   private FlightFailedException timedOut(@Nullable Throwable cause) {
-    return refused(
+    return retryable(
         "GUARD_TIMEOUT",
         "its task took longer than " + limits.path() + "timeout (" + millis() + " ms)",
         cause);
@@ -279,7 +289,12 @@ public final class GuardedCall {
     return timeout == null ? 0 : timeout.toMillis();
   }
 
-  private FlightFailedException refused(String code, String why, @Nullable Throwable cause) {
+  private FlightFailedException refusal(String code, String why) {
+    refused = true;
+    return retryable(code, why, null);
+  }
+
+  private FlightFailedException retryable(String code, String why, @Nullable Throwable cause) {
     String message = "flight " + key + ": " + why + "; it may be tried again";
     return new FlightFailedException(
         message, FlightFailedException.class.getName(), code, message, true, cause);
@@ -288,26 +303,24 @@ public final class GuardedCall {
   /** Cheapest to give back last: a refusal by a later limit returns what earlier ones gave. */
   private Permits enter() {
     if (limits.breaker() != null && !limits.breaker().tryAcquirePermission()) {
-      throw refused(
+      throw refusal(
           "GUARD_BREAKER_OPEN",
-          "too many of this stage's calls failed, " + limits.path() + "breaker is open",
-          null);
+          "too many of this stage's calls failed, " + limits.path() + "breaker is open");
     }
     if (limits.bulkhead() != null && !limits.bulkhead().tryAcquirePermission()) {
       releaseBreaker();
-      throw refused(
+      throw refusal(
           "GUARD_BULKHEAD_FULL",
-          limits.path() + "max-concurrent (" + limits.policy().maxConcurrent() + ") are running",
-          null);
+          limits.path() + "max-concurrent (" + limits.policy().maxConcurrent() + ") are running");
     }
     if (limits.rate() != null && !limits.rate().acquirePermission()) {
       if (limits.bulkhead() != null) {
         limits.bulkhead().releasePermission();
       }
       releaseBreaker();
-      throw refused("GUARD_RATE_LIMITED", limits.path() + "rate is used up for this period", null);
+      throw refusal("GUARD_RATE_LIMITED", limits.path() + "rate is used up for this period");
     }
-    return new Permits(limits, System.nanoTime());
+    return new Permits(limits, timers);
   }
 
   private void releaseBreaker() {
@@ -316,15 +329,30 @@ public final class GuardedCall {
     }
   }
 
-  private record Permits(Guards.Limits limits, long sinceNanos) {
+  /** Given back once, whoever comes first. */
+  private static final class Permits {
+    private final Guards.Limits limits;
+    private final Timers timers;
+    private final long sinceNanos;
+    private final AtomicBoolean givenBack = new AtomicBoolean();
+
+    Permits(Guards.Limits limits, Timers timers) {
+      this.limits = limits;
+      this.timers = timers;
+      this.sinceNanos = timers.nanoTime();
+    }
+
     void giveBack(@Nullable Throwable thrown, Stop stop) {
+      if (!givenBack.compareAndSet(false, true)) {
+        return;
+      }
       if (limits.bulkhead() != null) {
         limits.bulkhead().onComplete();
       }
       if (limits.breaker() == null) {
         return;
       }
-      long tookNanos = System.nanoTime() - sinceNanos;
+      long tookNanos = timers.nanoTime() - sinceNanos;
       if (thrown == null) {
         limits.breaker().onSuccess(tookNanos, TimeUnit.NANOSECONDS);
       } else if (stop == Stop.CANCELLED

@@ -10,9 +10,14 @@ import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.ratelimiter.RateLimiter;
 import io.github.resilience4j.ratelimiter.RateLimiterConfig;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The limits of every stage of one instance. */
@@ -30,7 +35,8 @@ public final class Guards {
         policy.guard().equals(GuardPolicy.OFF)
             ? Limits.NONE
             : stages.computeIfAbsent(
-                key.stage(), stage -> Limits.of("stages." + stage + ".guard.", policy.guard()));
+                key.stage(),
+                stage -> Limits.of("stages." + stage + ".guard.", policy.guard(), timers));
     return new GuardedCall(key, limits, timers);
   }
 
@@ -43,7 +49,7 @@ public final class Guards {
       @Nullable CircuitBreaker breaker) {
     static final Limits NONE = new Limits("", GuardPolicy.OFF, null, null, null);
 
-    static Limits of(String path, GuardPolicy policy) {
+    static Limits of(String path, GuardPolicy policy, Timers timers) {
       GuardPolicy.Rate rate = policy.rate();
       GuardPolicy.Breaker breaker = policy.breaker();
       return new Limits(
@@ -75,8 +81,34 @@ public final class Guards {
                       .slidingWindowSize(breaker.window())
                       .minimumNumberOfCalls(breaker.window())
                       .waitDurationInOpenState(breaker.openFor())
+                      .clock(new MonotonicClock(timers))
+                      .currentTimestampFunction(clock -> timers.nanoTime(), TimeUnit.NANOSECONDS)
                       .permittedNumberOfCallsInHalfOpenState(1)
                       .build()));
+    }
+  }
+
+  /** The wall clock may be set back while a breaker is open; this one never is. */
+  private static final class MonotonicClock extends Clock {
+    private final Timers timers;
+
+    MonotonicClock(Timers timers) {
+      this.timers = timers;
+    }
+
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochSecond(0, timers.nanoTime());
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
     }
   }
 }

@@ -210,7 +210,7 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
           }
           Outcome own = serving.outcomeOf(ownership, value, thrown);
           serving
-              .settle(ownership, own)
+              .settle(call, ownership, own)
               .whenCompleteAsync(
                   (settlement, ignored) -> told(serving.settled(ownership, own, settlement)),
                   flights.executor());

@@ -190,7 +190,7 @@ final class BlockingCaller implements Caller {
       return new Flown(own, Source.EXECUTED);
     }
     Outcome own = serving.outcomeOf(ownership, value, thrown);
-    Settlement settlement = serving.settle(ownership, own).join();
+    Settlement settlement = serving.settle(call, ownership, own).join();
     return serving.settled(ownership, own, settlement);
   }
 

@@ -89,10 +89,9 @@ public final class LocalFlights implements AutoCloseable {
     Stage stage = stage(key);
     L1Cache.Entry entry = l1.get(key);
     if (entry != null) {
-      return result(key, stage, fromL1(key, type, entry), Source.REPLAYED_L1, startedNanos);
+      return result(key, stage, fromL1(key, type, stage, entry), Source.REPLAYED_L1, startedNanos);
     }
     @Nullable Chain chain = executing.get();
-    Chain.refuseOwnKey(chain, key);
     BlockingCaller caller =
         new BlockingCaller(this, key, type, task, chain, startedNanos + stage.maxWaitNanos());
     LocalFlight flight = join(caller, stage);
@@ -164,10 +163,9 @@ public final class LocalFlights implements AutoCloseable {
       L1Cache.Entry entry = l1.get(key);
       if (entry != null) {
         return CompletableFuture.completedFuture(
-            result(key, stage, fromL1(key, type, entry), Source.REPLAYED_L1, startedNanos));
+            result(key, stage, fromL1(key, type, stage, entry), Source.REPLAYED_L1, startedNanos));
       }
       @Nullable Chain chain = executing.get();
-      Chain.refuseOwnKey(chain, key);
       AsyncCaller<T> caller =
           new AsyncCaller<>(
               this, key, type, task, chain, startedNanos, startedNanos + stage.maxWaitNanos());
@@ -179,8 +177,18 @@ public final class LocalFlights implements AutoCloseable {
     }
   }
 
-  /** Joins the flight there is, or begins one. */
+  /** Joins the flight there is, or begins one; a call that is refused is counted as such. */
   private LocalFlight join(Caller caller, Stage stage) {
+    try {
+      Chain.refuseOwnKey(caller.chain(), caller.key());
+      return joinOrBegin(caller, stage);
+    } catch (FlightException e) {
+      stage.metrics().calledInVain();
+      throw e;
+    }
+  }
+
+  private LocalFlight joinOrBegin(Caller caller, Stage stage) {
     FlightKey key = caller.key();
     while (true) {
       if (closed) {
@@ -234,8 +242,9 @@ public final class LocalFlights implements AutoCloseable {
     }
   }
 
-  private Outcome fromL1(FlightKey key, Type type, L1Cache.Entry entry) {
+  private Outcome fromL1(FlightKey key, Type type, Stage stage, L1Cache.Entry entry) {
     if (!sameType(entry.type(), type)) {
+      stage.metrics().calledInVain();
       throw otherType(key, entry.type(), type);
     }
     return entry.outcome();

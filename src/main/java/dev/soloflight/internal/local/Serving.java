@@ -174,9 +174,15 @@ final class Serving {
   }
 
   /** Tells the record; the settlement says who else may have the outcome. */
-  CompletableFuture<Settlement> settle(Ownership ownership, Outcome outcome) {
+  CompletableFuture<Settlement> settle(GuardedCall call, Ownership ownership, Outcome outcome) {
     if (!ownership.recorded()) {
       return CompletableFuture.completedFuture(new Settlement.Published());
+    }
+    if (call.refused()) {
+      // Nothing ran: never the last attempt, and a node that waits may have room.
+      return ownership
+          .release("refused by its stage's guard")
+          .thenApply(released -> new Settlement.Private());
     }
     return ownership.complete(commitOf(outcome));
   }

@@ -9,7 +9,9 @@ import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -20,9 +22,10 @@ import java.util.function.Supplier;
  * source="none"} are the calls that ended without an outcome of their flight (timeout,
  * cancellation, Redis out of reach).
  */
-public final class FlightMetrics {
+public final class FlightMetrics implements AutoCloseable {
   private final MeterRegistry registry;
   private final Map<String, StageMetrics> stages = new ConcurrentHashMap<>();
+  private final Queue<Gauge> gauges = new ConcurrentLinkedQueue<>();
 
   /** Registers in this registry. */
   public FlightMetrics(MeterRegistry registry) {
@@ -34,9 +37,25 @@ public final class FlightMetrics {
     return stages.computeIfAbsent(stage, name -> new StageMetrics(registry, name));
   }
 
-  /** A value read when somebody looks. */
+  /**
+   * A value read when somebody looks. Where instances share a registry, it is that of the first one
+   * until it is closed.
+   */
   public void gauge(String name, String description, Supplier<Number> value) {
-    Gauge.builder(name, value).description(description).strongReference(true).register(registry);
+    if (registry.find(name).gauge() == null) {
+      gauges.add(
+          Gauge.builder(name, value)
+              .description(description)
+              .strongReference(true)
+              .register(registry));
+    }
+  }
+
+  /** What was counted stays; a gauge would hold, and show, an instance that is no more. */
+  @Override
+  public void close() {
+    gauges.forEach(registry::remove);
+    gauges.clear();
   }
 
   /** The meters of one stage. */
