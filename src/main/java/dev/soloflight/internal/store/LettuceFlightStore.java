@@ -9,7 +9,6 @@ import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.ScanArgs;
-import io.lettuce.core.ScanCursor;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.XAddArgs;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
@@ -273,7 +272,8 @@ public final class LettuceFlightStore implements FlightStore {
               : scan(
                   current,
                   args,
-                  current.commands().scan(ScanCursor.of(cursor.getCursor()), args),
+                  // The cursor itself: a Cluster's also knows which nodes are left.
+                  current.commands().scan(cursor, args),
                   found,
                   limit);
         });
