@@ -41,6 +41,11 @@ local attempt, idempotencyKey = tonumber(r[5]), r[6]
 local heartbeatAt, finishedAt, lease = tonumber(r[7]), tonumber(r[8]), tonumber(r[9])
 local waiters = r[10] or ''
 
+-- A token that no owner can have held is none: nobody could name it as that of a damaged record.
+if token and (#token > 18 or not string.find(token, '^[1-9]%d*$')) then
+  token = false
+end
+
 local function nextToken(micros)
   return num(math.max((tonumber(token) or 0) + 1, micros))
 end
@@ -112,7 +117,7 @@ end
 
 -- What is no record of ours, or half of one, counts as absent and is reported.
 local usable = version == VERSION and token and attempt and idempotencyKey and lease
-  and ((active(status) and heartbeatAt) or (status == 'FAILED' and finishedAt))
+  and ((active(status) and heartbeatAt) or (status == 'FAILED' and finishedAt and r[12]))
 if not usable or token == damagedToken then
   damaged = damaged or version or status
   return ownNew()
