@@ -193,6 +193,18 @@ class DamagedRecordTest {
     assertThat(damaged()).isEqualTo(1);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-1", "many", "1e3", "007"})
+  void a_damaged_record_whose_token_is_no_number_is_never_served_either(String token)
+      throws Exception {
+    ask(nodes.get(0));
+    redis.hset(record, "ownerToken", token);
+    change("payload", v -> Damage.flipped(v, v.length() / 2));
+
+    assertThat(askTogether()).allSatisfy(r -> assertThat(r.value()).isEqualTo("2 " + ANSWER));
+    assertThat(runs).hasValue(2);
+  }
+
   @Test
   void an_absent_record_is_not_counted_as_damaged() throws Exception {
     askTogether();
