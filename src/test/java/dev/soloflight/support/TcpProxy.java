@@ -41,6 +41,7 @@ public final class TcpProxy implements AutoCloseable {
   // Guarded by the lock.
   private final Set<Link> links = new HashSet<>();
   private @Nullable ServerSocket listener;
+  private @Nullable Thread acceptor;
 
   private TcpProxy(String targetHost, int targetPort) {
     this.targetHost = targetHost;
@@ -87,6 +88,7 @@ public final class TcpProxy implements AutoCloseable {
 
   /** Whether new connections are refused, as by a host on which nothing listens. */
   public void refuse(boolean refuse) {
+    Thread leaving = null;
     lock.lock();
     try {
       if (refuse == (listener == null)) {
@@ -95,16 +97,25 @@ public final class TcpProxy implements AutoCloseable {
       if (refuse) {
         closeQuietly(listener);
         listener = null;
+        leaving = acceptor;
       } else {
         ServerSocket opened = new ServerSocket();
         opened.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         listener = opened;
-        startThread(() -> acceptAll(opened));
+        acceptor = startThread(() -> acceptAll(opened));
       }
     } catch (IOException e) {
       throw new UncheckedIOException("the proxy cannot listen on its port " + port, e);
     } finally {
       lock.unlock();
+    }
+    // The kernel listens for as long as a thread is still inside accept.
+    if (leaving != null) {
+      try {
+        leaving.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
@@ -171,10 +182,11 @@ public final class TcpProxy implements AutoCloseable {
     }
   }
 
-  private static void startThread(Runnable body) {
+  private static Thread startThread(Runnable body) {
     Thread thread = new Thread(body, "test-tcp-proxy");
     thread.setDaemon(true);
     thread.start();
+    return thread;
   }
 
   private static void closeQuietly(@Nullable AutoCloseable socket) {
