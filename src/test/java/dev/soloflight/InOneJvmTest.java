@@ -574,6 +574,36 @@ class InOneJvmTest {
 
   @ParameterizedTest
   @EnumSource(FlightMode.class)
+  void an_executor_that_refuses_from_any_step_on_strands_nobody(FlightMode mode) throws Exception {
+    for (int accepted = 0; accepted < 8; accepted++) {
+      AtomicInteger left = new AtomicInteger(accepted);
+      java.util.concurrent.Executor closing =
+          step -> {
+            if (left.getAndDecrement() <= 0) {
+              throw new RejectedExecutionException("full");
+            }
+            pool.execute(step);
+          };
+      CompletableFuture<String> provider = new CompletableFuture<>();
+      try (SoloFlight one = builder(mode).asyncExecutor(closing).build()) {
+        FlightKey key = FlightKey.of("s", mode.name(), "closing", accepted);
+        var first = one.callAsync(key, String.class, c -> provider);
+        var second = one.callAsync(key, String.class, c -> provider);
+        pool.execute(() -> provider.complete("answer"));
+        for (var call : List.of(first, second)) {
+          try {
+            assertThat(call.get(10, TimeUnit.SECONDS).value()).isEqualTo("answer");
+          } catch (java.util.concurrent.ExecutionException e) {
+            assertThat(e).hasRootCauseInstanceOf(RejectedExecutionException.class);
+          }
+        }
+        assertThat(one.execute(key, String.class, c -> "answer")).isEqualTo("answer");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(FlightMode.class)
   void close_cancels_the_task_and_tells_every_caller(FlightMode mode) throws Exception {
     open(mode);
     FlightKey key = FlightKey.of("s", mode.name(), 17);

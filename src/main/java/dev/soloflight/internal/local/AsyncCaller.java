@@ -2,14 +2,12 @@ package dev.soloflight.internal.local;
 
 import dev.soloflight.AsyncFlightTask;
 import dev.soloflight.FlightCancelledException;
-import dev.soloflight.FlightKey;
 import dev.soloflight.FlightResult;
 import dev.soloflight.Source;
 import dev.soloflight.internal.coordinator.Ownership;
 import dev.soloflight.internal.coordinator.Ticket;
 import dev.soloflight.internal.guard.GuardedCall;
 import dev.soloflight.internal.time.Timers.Alarm;
-import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -22,51 +20,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements Caller {
   private final LocalFlights flights;
-  private final FlightKey key;
-  private final Type type;
+  private final Asked asked;
   private final AsyncFlightTask<T> task;
-  private final @Nullable Chain chain;
   private final long startedNanos;
-  private final long deadlineNanos;
   private volatile @Nullable LocalFlight flight;
   private volatile @Nullable Alarm deadline;
   private boolean gone;
 
-  AsyncCaller(
-      LocalFlights flights,
-      FlightKey key,
-      Type type,
-      AsyncFlightTask<T> task,
-      @Nullable Chain chain,
-      long startedNanos,
-      long deadlineNanos) {
+  AsyncCaller(LocalFlights flights, Asked asked, AsyncFlightTask<T> task, long startedNanos) {
     this.flights = flights;
-    this.key = key;
-    this.type = type;
+    this.asked = asked;
     this.task = task;
-    this.chain = chain;
     this.startedNanos = startedNanos;
-    this.deadlineNanos = deadlineNanos;
   }
 
   @Override
-  public FlightKey key() {
-    return key;
-  }
-
-  @Override
-  public Type type() {
-    return type;
-  }
-
-  @Override
-  public @Nullable Chain chain() {
-    return chain;
-  }
-
-  @Override
-  public long deadlineNanos() {
-    return deadlineNanos;
+  public Asked asked() {
+    return asked;
   }
 
   @Override
@@ -87,7 +57,9 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
       return;
     }
     deadline =
-        flights.timers().after(deadlineNanos - flights.timers().nanoTime(), this::deadlinePassed);
+        flights
+            .timers()
+            .after(asked.deadlineNanos() - flights.timers().nanoTime(), this::deadlinePassed);
     if (isDone()) {
       cancelDeadline();
     }
@@ -110,9 +82,9 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
     if (waitedFor.leave(this) == LocalFlight.Leave.BUSY) {
       return;
     }
-    Chain.waitOver(chain, waitedFor);
+    Chain.waitOver(asked.chain(), waitedFor);
     if (flights.executesOnTimeout(waitedFor.stage())) {
-      onExecutor(() -> runPrivately(waitedFor.stage()));
+      flights.onExecutor(() -> runPrivately(waitedFor.stage()));
     } else {
       fail(flights.timedOut(waitedFor), null);
     }
@@ -120,9 +92,9 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
 
   private void runPrivately(Stage stage) {
     Ownership ownership = flights.unowned();
-    GuardedCall call = flights.guards().newCall(key, stage.policy());
+    GuardedCall call = flights.guards().newCall(key(), stage.policy());
     long beganNanos = flights.timers().nanoTime();
-    TaskContext context = new TaskContext(key, ownership, flights.executor());
+    TaskContext context = new TaskContext(key(), ownership, flights.executor());
     call.<T>start(() -> task.start(context))
         .whenComplete(
             (value, e) -> {
@@ -137,51 +109,55 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
 
   @Override
   public void lead(LocalFlight led, Ticket ticket) {
+    onExecutor(led, ticket, () -> serve(led, ticket));
+  }
+
+  /** Takes the next step towards the task; one that the executor refuses is another caller's. */
+  private void onExecutor(LocalFlight led, Ticket ticket, Runnable step) {
     try {
-      flights.executor().execute(() -> serve(led, ticket));
+      flights
+          .executor()
+          .execute(
+              () -> {
+                try {
+                  step.run();
+                } catch (Throwable e) {
+                  led.handOver(this, ticket, "its caller failed");
+                  fail(e, null);
+                }
+              });
     } catch (RejectedExecutionException e) {
       led.handOver(this, ticket, "its caller's executor refused it");
       fail(
           new FlightCancelledException(
-              "flight " + key + ": the async executor refused to run it; give it room", e),
+              "flight " + key() + ": the async executor refused to run it; give it room", e),
           null);
     }
   }
 
   private void serve(LocalFlight led, Ticket ticket) {
     Serving serving = new Serving(flights, led, this);
-    try {
-      if (ticket instanceof Ticket.Own own) {
-        execute(serving, led, own);
-      } else {
-        told(serving.replay(ticket));
-      }
-    } catch (Throwable e) {
-      led.handOver(this, ticket, "its caller failed");
-      fail(e, null);
+    if (!(ticket instanceof Ticket.Own own)) {
+      told(serving.replay(ticket));
+      return;
     }
-  }
-
-  private void execute(Serving serving, LocalFlight led, Ticket.Own ticket) {
-    Ownership ownership = ticket.ownership();
+    Ownership ownership = own.ownership();
     ownership
         .confirm()
-        .whenCompleteAsync(
-            (confirmed, e) -> {
-              try {
-                if (e != null) {
-                  told(serving.unreachable(Serving.unwrap(e)));
-                } else if (!confirmed) {
-                  told(serving.again(0));
-                } else {
-                  start(serving, led, ownership);
-                }
-              } catch (Throwable failure) {
-                led.handOver(this, ticket, "its caller failed");
-                fail(failure, null);
-              }
-            },
-            flights.executor());
+        .whenComplete(
+            (confirmed, e) ->
+                onExecutor(
+                    led,
+                    ticket,
+                    () -> {
+                      if (e != null) {
+                        told(serving.unreachable(Serving.unwrap(e)));
+                      } else if (!confirmed) {
+                        told(serving.again(0));
+                      } else {
+                        start(serving, led, ownership);
+                      }
+                    }));
   }
 
   private void start(Serving serving, LocalFlight led, Ownership ownership) {
@@ -200,22 +176,26 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
     } finally {
       flights.leave(outer);
     }
-    running.whenCompleteAsync(
-        (value, e) -> {
-          Throwable thrown = e == null ? null : Serving.taskFailure(e);
-          led.stage().metrics().executed(flights.timers().nanoTime() - beganNanos, thrown == null);
-          if (thrown instanceof CancellationException cancelled && call.cancelled()) {
-            told(serving.cancelled(ownership, cancelled));
-            return;
-          }
-          Outcome own = serving.outcomeOf(ownership, value, thrown);
-          serving
-              .settle(call, ownership, own)
-              .whenCompleteAsync(
-                  (settlement, ignored) -> told(serving.settled(ownership, own, settlement)),
-                  flights.executor());
-        },
-        flights.executor());
+    running.whenComplete(
+        (value, e) ->
+            flights.onExecutor(
+                () -> {
+                  Throwable thrown = e == null ? null : Serving.taskFailure(e);
+                  led.stage()
+                      .metrics()
+                      .executed(flights.timers().nanoTime() - beganNanos, thrown == null);
+                  if (thrown instanceof CancellationException cancelled && call.cancelled()) {
+                    told(serving.cancelled(ownership, cancelled));
+                    return;
+                  }
+                  Outcome own = serving.outcomeOf(ownership, value, thrown);
+                  serving
+                      .settle(call, ownership, own)
+                      .whenComplete(
+                          (settlement, ignored) ->
+                              flights.onExecutor(
+                                  () -> told(serving.settled(ownership, own, settlement))));
+                }));
   }
 
   private void told(Flown flown) {
@@ -226,16 +206,7 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
 
   @Override
   public void deliver(Outcome outcome, Source source) {
-    onExecutor(() -> conclude(outcome, source));
-  }
-
-  private void onExecutor(Runnable action) {
-    try {
-      flights.executor().execute(action);
-    } catch (RejectedExecutionException e) {
-      // An answer that is there is never withheld.
-      action.run();
-    }
+    flights.onExecutor(() -> conclude(outcome, source));
   }
 
   @SuppressWarnings("unchecked") // the flight's type is this caller's type
@@ -244,7 +215,7 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
       succeed((T) value.value(), source, value.ownerToken());
     } else if (outcome instanceof Outcome.Failed failed) {
       boolean mine = source == Source.EXECUTED || source == Source.DEGRADED;
-      fail(flights.failure(key, failed, mine), source);
+      fail(flights.failure(key(), failed, mine), source);
     } else {
       fail(((Outcome.Broken) outcome).reason(), null);
     }
@@ -268,21 +239,21 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
     cancelDeadline();
     LocalFlight ended = flight;
     if (ended != null) {
-      Chain.waitOver(chain, ended);
+      Chain.waitOver(asked.chain(), ended);
     }
-    flights.count(key, source, success, elapsedNanos);
+    flights.count(key(), source, success, elapsedNanos);
   }
 
   private void goneByItself() {
     cancelDeadline();
     LocalFlight left = flight;
     if (left != null) {
-      Chain.waitOver(chain, left);
+      Chain.waitOver(asked.chain(), left);
       if (left.leave(this) == LocalFlight.Leave.BUSY) {
         left.leaderLeaves(this);
       }
     }
-    flights.count(key, null, false, flights.timers().nanoTime() - startedNanos);
+    flights.count(key(), null, false, flights.timers().nanoTime() - startedNanos);
   }
 
   @Override

@@ -1,14 +1,12 @@
 package dev.soloflight.internal.local;
 
 import dev.soloflight.CoordinationException;
-import dev.soloflight.FlightKey;
 import dev.soloflight.FlightTask;
 import dev.soloflight.Source;
 import dev.soloflight.internal.coordinator.Ownership;
 import dev.soloflight.internal.coordinator.Settlement;
 import dev.soloflight.internal.coordinator.Ticket;
 import dev.soloflight.internal.guard.GuardedCall;
-import java.lang.reflect.Type;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -26,48 +24,21 @@ final class BlockingCaller implements Caller {
   }
 
   private final LocalFlights flights;
-  private final FlightKey key;
-  private final Type type;
+  private final Asked asked;
   private final FlightTask<?> task;
-  private final @Nullable Chain chain;
-  private final long deadlineNanos;
   private final Thread thread = Thread.currentThread();
   private final AtomicReference<@Nullable Signal> mailbox = new AtomicReference<>();
   private boolean gone;
 
-  BlockingCaller(
-      LocalFlights flights,
-      FlightKey key,
-      Type type,
-      FlightTask<?> task,
-      @Nullable Chain chain,
-      long deadlineNanos) {
+  BlockingCaller(LocalFlights flights, Asked asked, FlightTask<?> task) {
     this.flights = flights;
-    this.key = key;
-    this.type = type;
+    this.asked = asked;
     this.task = task;
-    this.chain = chain;
-    this.deadlineNanos = deadlineNanos;
   }
 
   @Override
-  public FlightKey key() {
-    return key;
-  }
-
-  @Override
-  public Type type() {
-    return type;
-  }
-
-  @Override
-  public @Nullable Chain chain() {
-    return chain;
-  }
-
-  @Override
-  public long deadlineNanos() {
-    return deadlineNanos;
+  public Asked asked() {
+    return asked;
   }
 
   @Override
@@ -105,7 +76,7 @@ final class BlockingCaller implements Caller {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
-      long leftNanos = deadlineNanos - flights.timers().nanoTime();
+      long leftNanos = asked.deadlineNanos() - flights.timers().nanoTime();
       if (leftNanos <= 0) {
         return null;
       }

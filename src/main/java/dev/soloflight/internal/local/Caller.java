@@ -8,16 +8,22 @@ import org.jspecify.annotations.Nullable;
 
 /** One call that wants a flight's outcome. */
 interface Caller {
-  FlightKey key();
+  /**
+   * What a call asks for.
+   *
+   * @param type the result type
+   * @param chain the tasks that led to this call
+   * @param deadlineNanos monotonic time at which its wait is over
+   */
+  record Asked(FlightKey key, Type type, @Nullable Chain chain, long deadlineNanos) {}
 
-  /** The result type asked for. */
-  Type type();
+  /** What this call asks for. */
+  Asked asked();
 
-  /** The tasks that led to this call. */
-  @Nullable Chain chain();
-
-  /** Monotonic time at which its wait is over. */
-  long deadlineNanos();
+  /** The flight asked for. */
+  default FlightKey key() {
+    return asked().key();
+  }
 
   /**
    * Leads from now on: serves the ticket. Called at most once at a time, without locks, on any

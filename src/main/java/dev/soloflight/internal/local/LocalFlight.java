@@ -104,8 +104,8 @@ final class LocalFlight {
       if (phase == Phase.DONE) {
         return false;
       }
-      if (!flights.sameType(type, caller.type())) {
-        throw LocalFlights.otherType(key, type, caller.type());
+      if (!flights.sameType(type, caller.asked().type())) {
+        throw LocalFlights.otherType(key, type, caller.asked().type());
       }
       waiting.add(caller);
       return true;

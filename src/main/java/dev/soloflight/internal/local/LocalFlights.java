@@ -92,8 +92,8 @@ public final class LocalFlights implements AutoCloseable {
       return result(key, stage, fromL1(key, type, stage, entry), Source.REPLAYED_L1, startedNanos);
     }
     @Nullable Chain chain = executing.get();
-    BlockingCaller caller =
-        new BlockingCaller(this, key, type, task, chain, startedNanos + stage.maxWaitNanos());
+    Caller.Asked asked = new Caller.Asked(key, type, chain, startedNanos + stage.maxWaitNanos());
+    BlockingCaller caller = new BlockingCaller(this, asked, task);
     LocalFlight flight = join(caller, stage);
     try {
       return await(caller, flight, startedNanos);
@@ -166,9 +166,8 @@ public final class LocalFlights implements AutoCloseable {
             result(key, stage, fromL1(key, type, stage, entry), Source.REPLAYED_L1, startedNanos));
       }
       @Nullable Chain chain = executing.get();
-      AsyncCaller<T> caller =
-          new AsyncCaller<>(
-              this, key, type, task, chain, startedNanos, startedNanos + stage.maxWaitNanos());
+      Caller.Asked asked = new Caller.Asked(key, type, chain, startedNanos + stage.maxWaitNanos());
+      AsyncCaller<T> caller = new AsyncCaller<>(this, asked, task, startedNanos);
       LocalFlight flight = join(caller, stage);
       caller.joined(flight);
       return caller;
@@ -180,7 +179,7 @@ public final class LocalFlights implements AutoCloseable {
   /** Joins the flight there is, or begins one; a call that is refused is counted as such. */
   private LocalFlight join(Caller caller, Stage stage) {
     try {
-      Chain.refuseOwnKey(caller.chain(), caller.key());
+      Chain.refuseOwnKey(caller.asked().chain(), caller.key());
       return joinOrBegin(caller, stage);
     } catch (FlightException e) {
       stage.metrics().calledInVain();
@@ -198,7 +197,7 @@ public final class LocalFlights implements AutoCloseable {
       if (flight == null) {
         LocalFlight made =
             new LocalFlight(
-                this, stage, key, caller.type(), coordinator.pursue(key, stage.policy()));
+                this, stage, key, caller.asked().type(), coordinator.pursue(key, stage.policy()));
         // Joined before it can be found: a flight that is found is wanted by somebody.
         made.join(caller);
         flight = flights.putIfAbsent(key, made);
@@ -207,13 +206,13 @@ public final class LocalFlights implements AutoCloseable {
           return made;
         }
       }
-      Chain.refuseCircle(caller.chain(), flight);
+      Chain.refuseCircle(caller.asked().chain(), flight);
       boolean joined = false;
       try {
         joined = flight.join(caller);
       } finally {
         if (!joined) {
-          Chain.waitOver(caller.chain(), flight);
+          Chain.waitOver(caller.asked().chain(), flight);
         }
       }
       if (joined) {
@@ -224,7 +223,7 @@ public final class LocalFlights implements AutoCloseable {
   }
 
   private void begin(LocalFlight flight, Caller caller) {
-    Chain.refuseCircle(caller.chain(), flight);
+    Chain.refuseCircle(caller.asked().chain(), flight);
     // A flight that ended between the look into L1 and this moment has left its outcome there.
     L1Cache.Entry entry = l1.get(flight.key());
     if (entry == null) {
@@ -322,6 +321,15 @@ public final class LocalFlights implements AutoCloseable {
 
   Timers timers() {
     return timers;
+  }
+
+  /** On the executor, or here if it refuses: an answer that is there is never withheld. */
+  void onExecutor(Runnable action) {
+    try {
+      executor.execute(action);
+    } catch (java.util.concurrent.RejectedExecutionException e) {
+      action.run();
+    }
   }
 
   Executor executor() {

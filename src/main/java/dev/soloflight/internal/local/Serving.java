@@ -99,7 +99,7 @@ final class Serving {
       return null;
     }
     if (stage.policy().onOwnershipLost() == StagePolicy.OnOwnershipLost.CANCEL) {
-      ownership.onLost(() -> flights.executor().execute(call::cancel));
+      ownership.onLost(() -> flights.onExecutor(call::cancel));
     }
     return call;
   }

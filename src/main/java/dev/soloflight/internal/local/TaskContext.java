@@ -4,6 +4,7 @@ import dev.soloflight.FlightContext;
 import dev.soloflight.FlightKey;
 import dev.soloflight.internal.coordinator.Ownership;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,14 +35,20 @@ record TaskContext(FlightKey key, Ownership ownership, Executor executor) implem
   @Override
   public void onOwnershipLost(Runnable listener) {
     ownership.onLost(
-        () ->
-            executor.execute(
-                () -> {
-                  try {
-                    listener.run();
-                  } catch (Throwable e) {
-                    log.warn("flight {}: an ownership-lost listener failed", key, e);
-                  }
-                }));
+        () -> {
+          try {
+            executor.execute(() -> tell(listener));
+          } catch (RejectedExecutionException e) {
+            log.warn("flight {}: the async executor refused an ownership-lost listener", key, e);
+          }
+        });
+  }
+
+  private void tell(Runnable listener) {
+    try {
+      listener.run();
+    } catch (Throwable e) {
+      log.warn("flight {}: an ownership-lost listener failed", key, e);
+    }
   }
 }
