@@ -2,6 +2,7 @@ package dev.soloflight;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.soloflight.internal.codec.FlightCodec;
 import dev.soloflight.internal.codec.ResultCodec;
 import dev.soloflight.internal.codec.ResultMapper;
 import dev.soloflight.internal.coordinator.ClusterCoordinator;
@@ -100,7 +101,8 @@ public final class SoloFlight implements AutoCloseable {
     this.flights =
         new LocalFlights(
             coordinator,
-            new ResultCodec(mapper, config.maxResultBytes()),
+            new FlightCodec(
+                new ResultCodec(mapper, config.maxResultBytes()), config.encryptionKeys()),
             mapper.getTypeFactory(),
             new Guards(timers),
             metrics,

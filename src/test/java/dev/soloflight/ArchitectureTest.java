@@ -100,7 +100,7 @@ class ArchitectureTest {
         new Layer("internal.store", "internal.policy", "internal.time"),
         new Layer("internal.guard", "internal.policy", "internal.time"),
         new Layer("internal.policy"),
-        new Layer("internal.codec"),
+        new Layer("internal.codec", "internal.policy"),
         new Layer("internal.metrics"),
         new Layer("internal.time"));
   }

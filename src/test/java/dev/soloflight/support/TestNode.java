@@ -5,6 +5,7 @@ import dev.soloflight.AsyncFlightTask;
 import dev.soloflight.FlightKey;
 import dev.soloflight.FlightResult;
 import dev.soloflight.FlightTask;
+import dev.soloflight.internal.codec.FlightCodec;
 import dev.soloflight.internal.codec.ResultCodec;
 import dev.soloflight.internal.codec.ResultMapper;
 import dev.soloflight.internal.coordinator.ClusterCoordinator;
@@ -56,7 +57,8 @@ public final class TestNode implements AutoCloseable {
     flights =
         new LocalFlights(
             coordinator,
-            new ResultCodec(mapper, config.maxResultBytes()),
+            new FlightCodec(
+                new ResultCodec(mapper, config.maxResultBytes()), config.encryptionKeys()),
             mapper.getTypeFactory(),
             new Guards(timers),
             metrics,

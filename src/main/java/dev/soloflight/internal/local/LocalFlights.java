@@ -14,7 +14,7 @@ import dev.soloflight.FlightTask;
 import dev.soloflight.FlightTimeoutException;
 import dev.soloflight.FlightView;
 import dev.soloflight.Source;
-import dev.soloflight.internal.codec.ResultCodec;
+import dev.soloflight.internal.codec.FlightCodec;
 import dev.soloflight.internal.coordinator.Coordinator;
 import dev.soloflight.internal.coordinator.Ownership;
 import dev.soloflight.internal.guard.GuardedCall;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LocalFlights implements AutoCloseable {
   private final Coordinator coordinator;
-  private final ResultCodec codec;
+  private final FlightCodec codec;
   private final TypeFactory types;
   private final Guards guards;
   private final FlightMetrics metrics;
@@ -58,7 +58,7 @@ public final class LocalFlights implements AutoCloseable {
   /** Everything comes from outside; nothing is started. */
   public LocalFlights(
       Coordinator coordinator,
-      ResultCodec codec,
+      FlightCodec codec,
       TypeFactory types,
       Guards guards,
       FlightMetrics metrics,
@@ -340,7 +340,7 @@ public final class LocalFlights implements AutoCloseable {
     return guards;
   }
 
-  ResultCodec codec() {
+  FlightCodec codec() {
     return codec;
   }
 

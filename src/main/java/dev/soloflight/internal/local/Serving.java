@@ -8,7 +8,7 @@ import dev.soloflight.FlightFailedException;
 import dev.soloflight.Source;
 import dev.soloflight.internal.codec.DamagedResultException;
 import dev.soloflight.internal.codec.Encoded;
-import dev.soloflight.internal.codec.ResultCodec;
+import dev.soloflight.internal.codec.FlightCodec;
 import dev.soloflight.internal.codec.ResultTypeMismatchException;
 import dev.soloflight.internal.codec.UnshareableResultException;
 import dev.soloflight.internal.coordinator.Ownership;
@@ -88,6 +88,7 @@ final class Serving {
       throws DamagedResultException, ResultTypeMismatchException {
     return codec()
         .decode(
+            flight.key(),
             new Encoded(stored.codec(), stored.rawSize(), stored.checksum(), stored.payload()),
             javaType());
   }
@@ -192,7 +193,9 @@ final class Serving {
     if (outcome instanceof Outcome.Value value) {
       try {
         Encoded encoded =
-            codec().encode(value.value(), javaType(), policy.compressionThresholdBytes());
+            codec()
+                .encode(
+                    flight.key(), value.value(), javaType(), policy.compressionThresholdBytes());
         return new Commit.Success(
             encoded.codec(),
             encoded.rawSize(),
@@ -316,7 +319,7 @@ final class Serving {
     return TimeUnit.MILLISECONDS.toNanos(ttlMillis);
   }
 
-  private ResultCodec codec() {
+  private FlightCodec codec() {
     return flights.codec();
   }
 

@@ -163,6 +163,7 @@ public final class ConfigLoader {
         global("poll-fallback-interval", Values::positiveDuration),
         global("l1.max-entries", text -> Values.whole(text, 0, Integer.MAX_VALUE)),
         global("max-result-bytes", text -> Values.size(text, 1, MAX_RESULT_BYTES)),
+        global(Keys.ENCRYPTION_KEYS, Values::encryptionKeys),
         stages,
         defaults);
   }

@@ -15,6 +15,8 @@ import java.util.stream.Stream;
 /** Every key there is, with its built-in value (DESIGN 8), and what a misspelled one was to be. */
 final class Keys {
   static final String OFF = "off";
+  static final String ENCRYPTION_KEYS = "encryption.keys";
+  static final String RETRY_ON = "retry-on";
   static final String BREAKER = "guard.breaker";
   static final String RATE = "guard.rate";
   static final List<String> BREAKER_PARTS =
@@ -36,6 +38,7 @@ final class Keys {
           entry("l1.ttl", "30s"),
           entry("compression-threshold", "4096 B"),
           entry("max-result-bytes", "8MB"),
+          entry(ENCRYPTION_KEYS, ""),
           entry("follower-max-wait", "20s"),
           entry("on-wait-timeout", "fail"),
           entry("on-ownership-lost", "continue"));
@@ -59,7 +62,7 @@ final class Keys {
           entry("failed-result-ttl", "60s"),
           entry("max-attempts", "3"),
           entry("retry-backoff", "0s"),
-          entry("retry-on", ""),
+          entry(RETRY_ON, ""),
           entry("guard.timeout", OFF),
           entry("guard.max-concurrent", OFF),
           entry(BREAKER, OFF),

@@ -33,6 +33,9 @@ record Setting(String path, @Nullable String text, int line) {
     if (text == null) {
       return "?";
     }
+    if (path.endsWith(Keys.ENCRYPTION_KEYS)) {
+      return "***";
+    }
     return path.endsWith("redis.uri") ? printable(RedisUris.redact(text)) : printable(text);
   }
 

@@ -16,6 +16,7 @@ import java.util.Map;
  * @param pollFallbackInterval how often a follower asks without having been woken
  * @param l1MaxEntries the most entries the L1 cache holds; 0: no L1
  * @param maxResultBytes the largest result that is shared, before compression
+ * @param encryptionKeys what payloads are encrypted with, the newest first; empty: not at all
  * @param stages the stages named in the configuration, and the four known ones
  * @param defaults the policy of a stage that is not named; its own name is {@code *}
  */
@@ -28,10 +29,12 @@ public record SoloFlightConfig(
     Duration pollFallbackInterval,
     int l1MaxEntries,
     int maxResultBytes,
+    List<EncryptionKey> encryptionKeys,
     Map<String, StagePolicy> stages,
     StagePolicy defaults) {
 
   public SoloFlightConfig {
+    encryptionKeys = List.copyOf(encryptionKeys);
     stages = Map.copyOf(stages);
   }
 

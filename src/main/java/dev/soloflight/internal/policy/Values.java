@@ -4,7 +4,10 @@ import java.math.BigInteger;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
+import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -28,6 +31,8 @@ final class Values {
       Pattern.compile(
           "(\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*\\.)+"
               + "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*");
+  private static final Pattern ENCRYPTION_KEY =
+      Pattern.compile("([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/=]{1,100})");
   private static final Map<String, ChronoUnit> UNITS =
       Map.of(
           "ms", ChronoUnit.MILLIS,
@@ -184,6 +189,40 @@ final class Values {
       names.add(name);
     }
     return names;
+  }
+
+  /** Comma-separated {@code id:secret}, the secret 32 bytes in Base64. */
+  static List<EncryptionKey> encryptionKeys(String text) {
+    Map<String, EncryptionKey> keys = new LinkedHashMap<>();
+    for (String part : text.split(",", -1)) {
+      if (part.isBlank()) {
+        continue;
+      }
+      Matcher matcher = ENCRYPTION_KEY.matcher(part.trim());
+      if (!matcher.matches()) {
+        throw bad(
+            "expected id:secret, newest first; the id 1 to 40 letters, digits, dots, underscores or"
+                + " dashes, the secret 32 bytes in Base64 (openssl rand -base64 32)");
+      }
+      byte[] secret = secret(matcher.group(2));
+      if (keys.put(matcher.group(1), new EncryptionKey(matcher.group(1), secret)) != null) {
+        throw bad("expected another id for each key; " + matcher.group(1) + " stands there twice");
+      }
+    }
+    return List.copyOf(keys.values());
+  }
+
+  private static byte[] secret(String base64) {
+    byte[] secret;
+    try {
+      secret = Base64.getDecoder().decode(base64);
+    } catch (IllegalArgumentException e) {
+      throw bad("a secret is no Base64; expected 32 bytes (openssl rand -base64 32)");
+    }
+    if (secret.length != 32) {
+      throw bad("a secret has " + secret.length + " bytes; expected 32 (openssl rand -base64 32)");
+    }
+    return secret;
   }
 
   private static ChronoUnit unitOf(String unit) {

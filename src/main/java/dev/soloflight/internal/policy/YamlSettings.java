@@ -154,7 +154,10 @@ final class YamlSettings {
     if (value instanceof MappingNode mapping && scope.isGroup(name)) {
       entries(mapping, path + ".").forEach(key -> read(key, name + "." + key.key(), scope));
     } else if (scope.names().contains(name)) {
-      put(scope, name, setting(entry, path, name.equals("retry-on")));
+      put(
+          scope,
+          name,
+          setting(entry, path, name.equals(Keys.RETRY_ON) || name.equals(Keys.ENCRYPTION_KEYS)));
     } else if (!scope.isGroup(name)) {
       faults.add(entry.line(), Setting.printable(path) + ": " + unknown(scope, name));
     } else {
@@ -200,7 +203,7 @@ final class YamlSettings {
     }
     if (!(value instanceof ScalarNode scalar)) {
       throw new BadValueException(
-          "expected " + (list ? "a list of names" : "one value") + ", found " + kind(value));
+          "expected " + (list ? "a list" : "one value") + ", found " + kind(value));
     }
     if (!hasPlainTag(value)) {
       throw new BadValueException(TAG_REFUSED);

@@ -107,7 +107,7 @@ class ConfigFaultsTest {
         "defaults: {max-attempts: 0}           | expected 1 to 1000",
         "defaults: {retry-on: IOException}     | expected full class names such as",
         "defaults: {retry-on: [a.b/c]}         | expected full class names such as",
-        "defaults: {retry-on: {a: b}}          | expected a list of names, found a block of keys",
+        "defaults: {retry-on: {a: b}}          | expected a list, found a block of keys",
         "defaults: {retry-on: [[a.B]]}         | expected one value, found a list",
         "defaults: {guard: {timeout: soon}}    | such as 600ms, 10s, 5m, 1h or 1d, or off",
         "defaults: {guard: {max-concurrent: a}}| expected a whole number, or off",
