@@ -113,6 +113,9 @@ final class Connector implements AutoCloseable {
       client = RedisClusterClient.create(resources, uris);
       client.setOptions(
           ((ClusterClientOptions.Builder) apply(ClusterClientOptions.builder()))
+              // A Cluster's nodes are connected to when first written to: until then a connection
+              // that does not reconnect, as the inbox's, would reject every command.
+              .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
               .topologyRefreshOptions(
                   ClusterTopologyRefreshOptions.builder()
                       .enableAdaptiveRefreshTrigger(
