@@ -235,10 +235,22 @@ public final class LettuceFlightStore implements FlightStore {
         "inspect",
         key,
         current -> {
-          var values = current.commands().hmget(redisKey, VIEW_FIELDS);
+          var values =
+              current
+                  .commands()
+                  .hmget(redisKey, VIEW_FIELDS)
+                  .exceptionally(LettuceFlightStore::absentIfForeign);
           var ttl = current.commands().pttl(redisKey);
           return values.thenCombine(ttl, (fields, ttlMillis) -> view(key, fields, ttlMillis));
         });
+  }
+
+  /** Another application's key counts as absent, for who looks as for who acquires. */
+  private static List<KeyValue<String, byte[]>> absentIfForeign(Throwable e) {
+    if (Scripts.describe(e).startsWith("WRONGTYPE")) {
+      return List.of();
+    }
+    throw new CompletionException(Scripts.rootOf(e));
   }
 
   @Override
