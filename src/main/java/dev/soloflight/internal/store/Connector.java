@@ -133,6 +133,20 @@ final class Connector implements AutoCloseable {
         .thenApply(connection -> new Link(connection.async(), connection));
   }
 
+  /** A Cluster is asked anew who has which slots; anything else has nothing to ask for. */
+  void refreshTopology() {
+    RedisClusterClient client;
+    lock.lock();
+    try {
+      client = closed ? null : cluster;
+    } finally {
+      lock.unlock();
+    }
+    if (client != null) {
+      client.refreshPartitionsAsync();
+    }
+  }
+
   private ClientOptions.Builder apply(ClientOptions.Builder options) {
     return options
         .autoReconnect(autoReconnect)
