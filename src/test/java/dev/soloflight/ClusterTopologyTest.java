@@ -217,7 +217,11 @@ class ClusterTopologyTest {
     primary.sync().waitForReplication(1, 5_000);
     cluster.killAndFailOver(primary);
     try {
-      awaitBeat();
+      // Sooner than a lease of the default length, or the flight would be taken over.
+      String before = field("heartbeatAt");
+      await()
+          .atMost(Duration.ofSeconds(8))
+          .until(() -> !String.valueOf(field("heartbeatAt")).equals(before));
       gate.countDown();
       assertThat(get(owner).value()).isEqualTo("answer 1");
       assertThat(get(follower).value()).isEqualTo("answer 1");
