@@ -73,6 +73,7 @@ local function ownNew()
     forgottenUntil = millis + math.max(redis.call('PTTL', key), 0)
   end
   local mine = nextToken(micros)
+  mayExpire(key, runningTtl)
   redis.call('DEL', key)
   redis.call('HSET', key, 'v', VERSION, 'status', 'PENDING', 'stage', stage, 'ownerId', ownerId,
     'ownerToken', mine, 'attempt', '1', 'idempotencyKey', proposal, 'startedAt', num(millis),

@@ -47,6 +47,11 @@ local function active(status)
   return status == 'PENDING' or status == 'RUNNING'
 end
 
+-- Before a key is made: without the right to set a TTL nothing is written that would stay.
+local function mayExpire(key, ttlMillis)
+  redis.call('PEXPIRE', key, ttlMillis)
+end
+
 -- A record born over a tombstone outlives it: an old owner must not find the key empty too early.
 local function expire(key, ttlMillis, forgottenUntil, nowMillis)
   redis.call('PEXPIRE', key, num(math.max(tonumber(ttlMillis), forgottenUntil - nowMillis)))

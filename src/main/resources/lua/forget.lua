@@ -29,6 +29,7 @@ if active(status) or status == 'FORGOTTEN' then
 end
 local millis, micros = now()
 local token = num(math.max((r and tonumber(r[3]) or 0) + 1, micros))
+mayExpire(key, ARGV[3])
 redis.call('DEL', key)
 redis.call('HSET', key, 'v', VERSION, 'status', 'FORGOTTEN', 'stage', ARGV[2], 'ownerId', ARGV[1],
   'ownerToken', token, 'attempt', '0', 'finishedAt', num(millis), 'leaseMillis', '0',

@@ -9,8 +9,9 @@
 --
 -- Sent twice: refreshes it.
 
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+-- The TTL first: it tells whether the inbox is there, and without the right to set it nothing is
+-- written that would stay.
+if redis.call('PEXPIRE', KEYS[1], ARGV[1]) == 1 then
   return {'REFRESHED', ''}
 end
 redis.call('XADD', KEYS[1], '*', 'flight', '')

@@ -251,6 +251,32 @@ final class ClusterOwnership implements Ownership {
         >= TimeUnit.MILLISECONDS.toNanos(runningTtlMillis);
   }
 
+  /**
+   * Whether what acquire has handed out is another flight than this: a record born over nothing
+   * after a silence in which a forget may have come and gone. Time passes while a step is on its
+   * way, or while a successor is followed, so the reply is what has to be looked at.
+   */
+  boolean bornTooLate(Acquired.Owner owner) {
+    return owner instanceof Acquired.OwnerNew
+        && owner.ownerToken() != ownerToken
+        && silentTooLong();
+  }
+
+  /** Gives such a flight back; nobody is to go on under this flight's idempotency key. */
+  void giveBack() {
+    coordinator
+        .store()
+        .forget(key, coordinator.newOwnerId(), runningTtlMillis)
+        .whenComplete(
+            (forgot, e) -> {
+              if (e != null) {
+                log.debug("flight {}: not given back, its lease will run out", key, e);
+              } else if (!forgot.waiters().isEmpty()) {
+                coordinator.store().wake(key, forgot.waiters());
+              }
+            });
+  }
+
   private State end() {
     lock.lock();
     try {
@@ -338,6 +364,9 @@ final class ClusterOwnership implements Ownership {
             (acquired, e) -> {
               if (e != null) {
                 beatAfter(soonNanos());
+              } else if (acquired instanceof Acquired.Owner owner && bornTooLate(owner)) {
+                giveBack();
+                lost(State.FORGOTTEN);
               } else if (acquired instanceof Acquired.Owner owner) {
                 log.warn("flight {}: its record was lost and has been asserted again", key);
                 resumed(owner, sentAtNanos);

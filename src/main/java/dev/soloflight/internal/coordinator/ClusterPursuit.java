@@ -23,7 +23,6 @@ final class ClusterPursuit implements Pursuit {
   private final FlightKey key;
   private final StagePolicy policy;
   private final String ownerId;
-  private final String idempotencyKey;
   private final Runnable wakeUp = this::ask;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -42,8 +41,8 @@ final class ClusterPursuit implements Pursuit {
     this.key = key;
     this.policy = policy;
     this.ownerId = coordinator.newOwnerId();
-    this.idempotencyKey = ClusterCoordinator.newIdempotencyKey();
-    this.request = ClusterCoordinator.request(ownerId, idempotencyKey, policy);
+    this.request =
+        ClusterCoordinator.request(ownerId, ClusterCoordinator.newIdempotencyKey(), policy);
   }
 
   @Override
@@ -111,6 +110,9 @@ final class ClusterPursuit implements Pursuit {
       asking = true;
       woken = false;
       cancelAlarm();
+      // Anew each time: an earlier proposal may live on as the key of a flight that was taken over
+      // and then forgotten, and whoever still executes that would take this flight for its own.
+      request = request.proposing(ClusterCoordinator.newIdempotencyKey());
       asked = request;
     } finally {
       lock.unlock();
@@ -227,7 +229,8 @@ final class ClusterPursuit implements Pursuit {
   }
 
   private Ticket degraded() {
-    return new Ticket.Own(LocalOwnership.degraded(idempotencyKey), followed);
+    return new Ticket.Own(
+        LocalOwnership.degraded(ClusterCoordinator.newIdempotencyKey()), followed);
   }
 
   private boolean decide(Ticket decided) {

@@ -23,8 +23,9 @@ import org.slf4j.LoggerFactory;
  *           GONE         silent for running-ttl: private, else acquire again
  *           TAKEN        acquire again
  *           no answer    the callers get it now; go on in the background until running-ttl has passed
- * acquire   OWNER_*      complete with what is in hand
- *  (resume) REPLAY_SUCCESS   the committed result is everybody's
+ * acquire   OWNER_*      complete with what is in hand; over nothing and silent for running-ttl:
+ *  (resume)              forget, private
+ *           REPLAY_SUCCESS   the committed result is everybody's
  *           REPLAY_FAILURE, FORGOTTEN   private
  *           FOLLOWER_WAIT    follow until follower-max-wait, then private
  * </pre>
@@ -88,6 +89,9 @@ final class Settling {
   private void acquired(@Nullable Acquired acquired, @Nullable Throwable e, long askedAtNanos) {
     if (acquired == null) {
       outOfReach(e, this::acquireAgain);
+    } else if (acquired instanceof Acquired.Owner owner && ownership.bornTooLate(owner)) {
+      ownership.giveBack();
+      keepPrivate();
     } else if (acquired instanceof Acquired.Owner owner) {
       ownership.resumed(owner, askedAtNanos);
       commit();

@@ -34,4 +34,17 @@ public record AcquireRequest(
         token,
         resume);
   }
+
+  /** The same asking, with another proposal. */
+  public AcquireRequest proposing(String key) {
+    return new AcquireRequest(
+        ownerId,
+        key,
+        leaseMillis,
+        runningTtlMillis,
+        maxAttempts,
+        failedTtlMillis,
+        damagedToken,
+        resume);
+  }
 }

@@ -114,6 +114,9 @@ final class Connector implements AutoCloseable {
       client = RedisClusterClient.create(resources, uris);
       client.setOptions(
           ((ClusterClientOptions.Builder) apply(ClusterClientOptions.builder()))
+              // A Cluster's nodes are connected to when first written to: until then a connection
+              // that does not reconnect, as the inbox's, would reject every command.
+              .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
               .topologyRefreshOptions(
                   ClusterTopologyRefreshOptions.builder()
                       .enableAdaptiveRefreshTrigger(
@@ -129,6 +132,20 @@ final class Connector implements AutoCloseable {
         .refreshPartitionsAsync()
         .thenCompose(ignored -> connecting.connectAsync(CODEC))
         .thenApply(connection -> new Link(connection.async(), connection));
+  }
+
+  /** A Cluster is asked anew who has which slots; anything else has nothing to ask for. */
+  void refreshTopology() {
+    RedisClusterClient client;
+    lock.lock();
+    try {
+      client = closed ? null : cluster;
+    } finally {
+      lock.unlock();
+    }
+    if (client != null) {
+      client.refreshPartitionsAsync();
+    }
   }
 
   private ClientOptions.Builder apply(ClientOptions.Builder options) {

@@ -33,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,7 @@ public final class LettuceFlightStore implements FlightStore {
   private static final Logger log = LoggerFactory.getLogger(LettuceFlightStore.class);
   private static final int INBOX_MAX_EVENTS = 10_000;
   private static final int SILENT_TIMEOUTS = 3;
+  private static final long TOPOLOGY_STANDS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long FAILED_CONNECT_STANDS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final String[] VIEW_FIELDS = {
     "v",
@@ -87,6 +89,9 @@ public final class LettuceFlightStore implements FlightStore {
   /** When the first step was sent that nothing has been heard since; 0 while Redis answers. */
   private volatile long silentSinceNanos;
 
+  /** When a Cluster was last asked who has which slots because a node of it was away. */
+  private final AtomicLong topologyAskedAtNanos;
+
   private @Nullable Inbox inbox;
   private volatile boolean closed;
 
@@ -96,6 +101,7 @@ public final class LettuceFlightStore implements FlightStore {
     this.inboxPrefix = config.prefix() + ":inbox:{" + config.namespace() + ":";
     this.nodeId = nodeId;
     this.timers = timers;
+    this.topologyAskedAtNanos = new AtomicLong(timers.nanoTime() - TOPOLOGY_STANDS_NANOS);
     this.commandTimeout = config.redis().commandTimeout();
     this.streamBlockTimeout = config.streamBlockTimeout();
     // The default wheel turns every 100 ms: too coarse for a command timeout that is promised.
@@ -235,10 +241,22 @@ public final class LettuceFlightStore implements FlightStore {
         "inspect",
         key,
         current -> {
-          var values = current.commands().hmget(redisKey, VIEW_FIELDS);
+          var values =
+              current
+                  .commands()
+                  .hmget(redisKey, VIEW_FIELDS)
+                  .exceptionally(LettuceFlightStore::absentIfForeign);
           var ttl = current.commands().pttl(redisKey);
           return values.thenCombine(ttl, (fields, ttlMillis) -> view(key, fields, ttlMillis));
         });
+  }
+
+  /** Another application's key counts as absent, for who looks as for who acquires. */
+  private static List<KeyValue<String, byte[]>> absentIfForeign(Throwable e) {
+    if (Scripts.describe(e).startsWith("WRONGTYPE")) {
+      return List.of();
+    }
+    throw new CompletionException(Scripts.rootOf(e));
   }
 
   @Override
@@ -437,6 +455,9 @@ public final class LettuceFlightStore implements FlightStore {
     if (used != null && (stuck || said.startsWith("READONLY"))) {
       replace(used, said);
     }
+    if (used != null && nodeIsAway(root)) {
+      refreshTopology();
+    }
     return new StoreUnavailableException(
         (key == null ? "" : key + ": ")
             + step.toLowerCase(java.util.Locale.ROOT)
@@ -464,6 +485,27 @@ public final class LettuceFlightStore implements FlightStore {
     }
     String said = String.valueOf(e.getMessage());
     return said.contains("timed out") || (said.contains("onnection") && said.contains("closed"));
+  }
+
+  private static boolean nodeIsAway(Throwable e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ConnectException || cause instanceof ConnectTimeoutException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Lettuce does so by itself when a connection that was there cannot be had again, not when a node
+   * was never connected to: steps would go to a dead primary until the next periodic refresh.
+   */
+  private void refreshTopology() {
+    long asked = topologyAskedAtNanos.get();
+    long now = timers.nanoTime();
+    if (now - asked >= TOPOLOGY_STANDS_NANOS && topologyAskedAtNanos.compareAndSet(asked, now)) {
+      commandConnector.refreshTopology();
+    }
   }
 
   private CompletableFuture<Link> connected() {

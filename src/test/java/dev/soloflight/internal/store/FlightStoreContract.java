@@ -598,6 +598,7 @@ abstract class FlightStoreContract {
   @Test
   void a_key_of_another_application_counts_as_absent_and_is_reported() {
     records.overwriteWithString(key);
+    assertThat(get(b.inspect(key))).isEmpty();
     assertBornAnew();
   }
 
