@@ -15,6 +15,8 @@ import dev.soloflight.support.SoloNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -94,6 +96,13 @@ class TopologiesTest {
 
   private static <T> T get(CompletableFuture<T> call) throws Exception {
     return call.get(SOON.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  @Test
+  void the_readme_names_exactly_these_rules() throws Exception {
+    String rules = String.join(" ", rules(LEAST_COMMANDS));
+    assertThat(Files.readString(Path.of("README.md")))
+        .contains("ACL SETUSER soloflight on >password " + rules + "\n");
   }
 
   // ---- a password
