@@ -42,6 +42,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 
@@ -193,8 +194,10 @@ class InterleavingsTest {
 
   @ParameterizedTest
   @MethodSource("pairs")
-  void two_clients_disturbed_twice_keep_every_promise(List<End> programs) {
-    assertThat(explore(new Rules(), programs, ALL, 2, null)).isGreaterThan(1_000);
+  void two_clients_disturbed_up_to_twice_keep_every_promise(List<End> programs) {
+    // Where nobody succeeds nothing can be overwritten or come back: once is enough.
+    int disturbances = programs.contains(End.SUCCEED) ? 2 : 1;
+    assertThat(explore(new Rules(), programs, ALL, disturbances, null)).isGreaterThan(1_000);
   }
 
   @Test
@@ -234,20 +237,25 @@ class InterleavingsTest {
 
   // ---- on the real server
 
-  @Test
-  void two_clients_disturbed_once_do_on_redis_what_they_do_in_the_simulation(TestRedis server)
-      throws Exception {
+  static Stream<Named<List<End>>> pairsWithSuccess() {
+    return pairs().filter(pair -> pair.getPayload().contains(End.SUCCEED));
+  }
+
+  @ParameterizedTest
+  @MethodSource("pairsWithSuccess")
+  void two_clients_disturbed_once_do_on_redis_what_they_do_in_the_simulation(
+      List<End> programs, TestRedis server) throws Exception {
     List<Trace> traces = new ArrayList<>();
-    explore(new Rules(), TWO, ALL, 1, traces);
+    explore(new Rules(), programs, ALL, 1, traces);
     assertThat(traces).hasSizeGreaterThan(1_000);
     onRedis(
         server,
         traces.size(),
         (place, i) -> {
           Trace trace = traces.get(i);
-          FlightKey key = FlightKey.of("s", "on redis", i);
+          FlightKey key = FlightKey.of("s", "on redis", programs.toString(), i);
           List<String> steps =
-              interleaving(place, key, new Rules(), TWO, ALL, 1, replay(trace.picks())).run();
+              interleaving(place, key, new Rules(), programs, ALL, 1, replay(trace.picks())).run();
           place.records().lose(key);
           if (!steps.equals(trace.steps())) {
             fail(
@@ -311,14 +319,15 @@ class InterleavingsTest {
 
   // ---- the explorer sees what is wrong
 
-  private static Named<Rules> broken(String how, Rules rules) {
-    return Named.of(how, rules);
+  private static Arguments broken(String how, String violated, Rules rules) {
+    return Arguments.of(Named.of(how, rules), violated);
   }
 
-  static Stream<Named<Rules>> brokenRules() {
+  static Stream<Arguments> brokenRules() {
     return Stream.of(
         broken(
             "complete ignores the token",
+            "4: OK under a token",
             new Rules() {
               @Override
               CompletableFuture<Ended> complete(
@@ -333,6 +342,7 @@ class InterleavingsTest {
             }),
         broken(
             "heartbeat ignores the token",
+            "4: OK under a token",
             new Rules() {
               @Override
               CompletableFuture<Answer> heartbeat(
@@ -346,6 +356,7 @@ class InterleavingsTest {
             }),
         broken(
             "confirm ignores the token",
+            "4: OK under a token",
             new Rules() {
               @Override
               CompletableFuture<Answer> confirm(
@@ -359,6 +370,7 @@ class InterleavingsTest {
             }),
         broken(
             "forget deletes and leaves no tombstone",
+            "a forgotten value",
             new Rules() {
               @Override
               CompletableFuture<Forgot> forget(
@@ -373,6 +385,7 @@ class InterleavingsTest {
             }),
         broken(
             "forget leaves a tombstone for too short",
+            "a forgotten value",
             new Rules() {
               @Override
               CompletableFuture<Forgot> forget(
@@ -387,6 +400,7 @@ class InterleavingsTest {
             }),
         broken(
             "acquire takes over from an owner that beats",
+            "1: ",
             new Rules() {
               @Override
               CompletableFuture<Acquired> acquire(
@@ -399,6 +413,7 @@ class InterleavingsTest {
             }),
         broken(
             "acquire gives a resuming owner what it gives everybody",
+            "a forgotten value",
             new Rules() {
               @Override
               CompletableFuture<Acquired> acquire(
@@ -418,6 +433,7 @@ class InterleavingsTest {
             }),
         broken(
             "complete gives no TTL",
+            "7: ",
             new Rules() {
               @Override
               CompletableFuture<Ended> complete(
@@ -433,6 +449,7 @@ class InterleavingsTest {
             }),
         broken(
             "an owner does not notice its own silence",
+            "a forgotten value",
             new Rules() {
               @Override
               long clientClock(long nanos) {
@@ -449,12 +466,15 @@ class InterleavingsTest {
 
   @ParameterizedTest
   @MethodSource("brokenRules")
-  void a_broken_rule_is_found(Rules rules) {
+  void a_broken_rule_is_found(Rules rules, String violated) {
     try {
       int runs = explore(rules, TWO, ALL, 2, null);
       fail(runs + " runs found nothing wrong");
     } catch (Violation found) {
-      assertThat(found).hasMessageContaining("client 0 acquires");
+      assertThat(found)
+          .hasMessageStartingWith(violated)
+          .as("with its steps")
+          .hasMessageContaining("client 0 acquires: OwnerNew\n");
     }
   }
 
