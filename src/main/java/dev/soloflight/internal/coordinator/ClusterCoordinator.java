@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Distributed and hybrid mode: the record in Redis decides (DESIGN 3, 5). */
 public final class ClusterCoordinator implements Coordinator {
+  /** However rarely followers poll, a Redis that comes back is found soon. */
+  private static final long LONGEST_RETRY_MILLIS = 2_000;
+
   private final FlightStore store;
   private final Timers timers;
   private final FlightMetrics metrics;
@@ -230,7 +233,8 @@ public final class ClusterCoordinator implements Coordinator {
 
   /** The pause before asking a Redis again that gave no answer so many times in a row. */
   long retryNanos(int failures) {
-    long ceilingMillis = Math.max(100, Math.min(pollMillis, 100L << Math.min(failures, 10)));
+    long longest = Math.min(pollMillis, LONGEST_RETRY_MILLIS);
+    long ceilingMillis = Math.max(100, Math.min(longest, 100L << Math.min(failures, 10)));
     return TimeUnit.MILLISECONDS.toNanos(
         ceilingMillis / 2 + ThreadLocalRandom.current().nextLong(ceilingMillis));
   }

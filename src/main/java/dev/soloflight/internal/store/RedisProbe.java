@@ -270,7 +270,7 @@ public final class RedisProbe {
             "no wake-up arrived",
             "Followers poll every "
                 + config.pollFallbackInterval().toMillis()
-                + " ms (poll-fallback-interval) instead.\nAllow XREAD, XADD, EXISTS, PEXPIRE and DEL on "
+                + " ms (poll-fallback-interval) instead.\nAllow XREAD, XADD, PEXPIRE and DEL on "
                 + config.prefix()
                 + ":inbox:*"));
   }
