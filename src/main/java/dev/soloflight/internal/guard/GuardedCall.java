@@ -69,7 +69,7 @@ public final class GuardedCall {
       return task.call();
     } catch (Throwable e) {
       thrown = e;
-      throw translated(e);
+      throw toThrow(e);
     } finally {
       if (alarm != null) {
         alarm.cancel();
@@ -238,7 +238,7 @@ public final class GuardedCall {
             });
   }
 
-  private Throwable translatedToThrow(Throwable e) {
+  private Throwable translated(Throwable e) {
     return switch (stopped()) {
       case NONE -> e;
       case TIMEOUT -> timedOut(e);
@@ -255,8 +255,8 @@ public final class GuardedCall {
   }
 
   /** For {@code throw}: checked exceptions pass as they are. */
-  private Exception translated(Throwable e) {
-    Throwable translated = translatedToThrow(e);
+  private Exception toThrow(Throwable e) {
+    Throwable translated = translated(e);
     if (translated instanceof Exception exception) {
       return exception;
     }
