@@ -32,8 +32,8 @@ enum FaultKind {
   REDIS_STOP(Effect.SILENCES),
   /** maxmemory reached, noeviction: writes are refused. */
   REDIS_FULL(Effect.SILENCES),
-  /** maxmemory reached, allkeys-lru: keys disappear. */
-  EVICTION(Effect.LOSES),
+  /** maxmemory reached, allkeys-lru: keys disappear; a large write may be refused still. */
+  EVICTION(Effect.SILENCES, Effect.LOSES),
   /** DEL of one flight's record. */
   DELETE(Effect.LOSES),
   /** One flight's record damaged. */
@@ -42,6 +42,8 @@ enum FaultKind {
   FAILOVER(Effect.SILENCES, Effect.LOSES, Effect.RESTORES),
   /** A cluster's slot moved to another primary. */
   MIGRATION,
+  /** A node's inbox deleted or damaged: it polls. */
+  INBOX,
   /** SCRIPT FLUSH. */
   SCRIPT_FLUSH,
   /** CLIENT KILL of every connection. */

@@ -3,7 +3,10 @@ package dev.soloflight.chaos;
 import dev.soloflight.chaos.Findings.Kind;
 import dev.soloflight.chaos.Findings.Violation;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** Holds a history to DESIGN 10. */
 final class HistoryChecker {
@@ -70,6 +73,38 @@ final class HistoryChecker {
         findings.count(Kind.LOST),
         findings.count(Kind.STUCK),
         findings.count(Kind.TTL_LESS));
+  }
+
+  /** What the run was like, beside its verdict. */
+  String summary() {
+    long degraded = history.executions().stream().filter(Execution::degraded).count();
+    long stalls =
+        history.faults().stream().filter(fault -> fault.kind() == FaultKind.STALL).count();
+    Map<String, Long> answers =
+        history.calls().stream()
+            .filter(Call::answered)
+            .collect(
+                Collectors.groupingBy(
+                    call -> call.hasValue() ? call.source : call.error + call.code,
+                    TreeMap::new,
+                    Collectors.counting()));
+    Map<String, Long> kinds =
+        history.faults().stream()
+            .collect(
+                Collectors.groupingBy(
+                    fault -> fault.kind().name(), TreeMap::new, Collectors.counting()));
+    return "answers "
+        + answers
+        + "\nfaults "
+        + kinds
+        + "\nduplicates explained by "
+        + findings.explanations()
+        + "\nruns without Redis "
+        + degraded
+        + ", standstills "
+        + stalls
+        + ", takeovers timed "
+        + findings.takeoversTimed();
   }
 
   /** The first violations, each with its flight's history around it. */
