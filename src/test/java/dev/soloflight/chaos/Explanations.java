@@ -40,10 +40,11 @@ final class Explanations {
     return forgetsOf(key).stream().filter(forget -> forget.mayTouch(from, to)).findFirst();
   }
 
-  /** Whether anything at all, apart from one node's troubles, was amiss between. */
-  boolean calm(String butFor, long from, long to) {
+  /** Whether nothing that may concern a flight, apart from one node's end, was amiss between. */
+  boolean calm(String key, String butFor, long from, long to) {
     return find(fault ->
             !fault.node().equals(butFor)
+                && fault.concernsKey(key)
                 && (fault.kind().silences() || fault.kind().loses())
                 && fault.touches(from, to, aftermath(fault)))
         .isEmpty();
@@ -74,7 +75,7 @@ final class Explanations {
   }
 
   private static long aftermath(Fault fault) {
-    return fault.kind() == FaultKind.STALL
+    return fault.kind() == FaultKind.STALL || fault.kind() == FaultKind.CLIENT_KILL
         ? Margins.STALL_AFTERMATH_NANOS
         : Margins.AFTERMATH_NANOS;
   }

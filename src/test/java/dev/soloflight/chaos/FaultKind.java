@@ -46,8 +46,8 @@ enum FaultKind {
   INBOX,
   /** SCRIPT FLUSH. */
   SCRIPT_FLUSH,
-  /** CLIENT KILL of every connection. */
-  CLIENT_KILL,
+  /** CLIENT KILL of every connection, replies under way included. */
+  CLIENT_KILL(Effect.SILENCES),
   /** A node started with its wall clock ten minutes off. */
   CLOCK;
 

@@ -11,17 +11,20 @@ final class Margins {
    */
   static final long SCHEDULING_NANOS = TimeUnit.MILLISECONDS.toNanos(1_000);
 
-  /** A shorter standstill cannot cost an owner its lease: lease - heartbeat is 300 ms at least. */
+  /** A shorter standstill cannot cost an owner its lease: lease - heartbeat is 400 ms at least. */
   static final long STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
   /**
-   * How long a node may be without Redis after a fault has ended: three command timeouts (1.2 s)
+   * How long a node may be without Redis after a fault has ended: three command timeouts (0.9 s)
    * until a connection that swallows everything is given up, up to 1 s until the next attempt to
    * connect, up to 0.75 s until the next ping of a node that had given up.
    */
   static final long AFTERMATH_NANOS = TimeUnit.MILLISECONDS.toNanos(3_000);
 
-  /** After a mere standstill connections are as they were: one command timeout and a retry. */
+  /**
+   * After a mere standstill connections are as they were, and after a mere hang-up they are back at
+   * once: one command timeout and a retry.
+   */
   static final long STALL_AFTERMATH_NANOS = TimeUnit.MILLISECONDS.toNanos(1_000);
 
   /** From a task's end to the commit on its record: one round trip, or a timeout and another. */

@@ -84,7 +84,7 @@ final class PromptnessRules {
                         && call.answeredNanos > killed
                         && call.deadlineNanos > due);
     if (!waitedFor
-        || !explanations.calm(dead.node, killed - owner.leaseNanos, due)
+        || !explanations.calm(dead.key, dead.node, killed - owner.leaseNanos, due)
         || explanations.cutOff(dead.node, dead.beganNanos, killed - 1).isPresent()
         || explanations.forgotten(dead.key, dead.beganNanos, due).isPresent()) {
       return;
