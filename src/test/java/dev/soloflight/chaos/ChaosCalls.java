@@ -37,32 +37,45 @@ final class ChaosCalls {
 
   void callBlocking(Random random) {
     ChaosKey key = ChaosKey.draw(random);
-    ChaosTasks.Plan plan = ChaosTasks.Plan.draw(random, key);
+    callBlocking(key, ChaosTasks.Plan.draw(random, key));
+  }
+
+  private void callBlocking(ChaosKey key, ChaosTasks.Plan plan) {
     String call = asked(key);
     try {
-      if (key.bytes()) {
-        answered(
-            call,
-            solo.call(
-                key.flight(), byte[].class, context -> utf8(tasks.run(call, key, plan, context))));
-      } else {
-        answered(
-            call,
-            solo.call(key.flight(), String.class, context -> tasks.run(call, key, plan, context)));
-      }
+      answered(
+          call,
+          key.bytes()
+              ? solo.call(
+                  key.flight(), byte[].class, context -> utf8(tasks.run(call, key, plan, context)))
+              : solo.call(
+                  key.flight(), String.class, context -> tasks.run(call, key, plan, context)));
     } catch (Throwable e) {
       failed(call, e);
     }
   }
 
   void callAsync(Random random) throws InterruptedException {
-    ChaosKey key = ChaosKey.draw(random);
-    ChaosTasks.Plan plan = ChaosTasks.Plan.draw(random, key);
     lock.lock();
     try {
       while (inTheAir >= MAX_ASYNC) {
         answered.await();
       }
+    } finally {
+      lock.unlock();
+    }
+    ChaosKey key = ChaosKey.draw(random);
+    callAsync(key, ChaosTasks.Plan.draw(random, key));
+  }
+
+  /** One call besides those by chance. */
+  void callAside(ChaosKey key, long millis) {
+    callAsync(key, new ChaosTasks.Plan(millis, 100, ChaosTasks.Plan.Ending.VALUE));
+  }
+
+  private void callAsync(ChaosKey key, ChaosTasks.Plan plan) {
+    lock.lock();
+    try {
       inTheAir++;
     } finally {
       lock.unlock();

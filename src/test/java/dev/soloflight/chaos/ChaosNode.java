@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A JVM of callers under chaos. Arguments: configuration file, history file, node name, seed, and
- * the settings to write down. Says {@code READY}; reads {@code STOP} (no more calls; says {@code
- * QUIET} when the last is answered) and {@code CLOSE} (closes with calls in the air or not; says
- * {@code CLOSED} and ends).
+ * the settings to write down. Says {@code READY}; reads {@code CALL key millis}, {@code STOP} (no
+ * more calls; says {@code QUIET} when the last is answered) and {@code CLOSE} (closes with calls in
+ * the air or not; says {@code CLOSED} and ends).
  */
 final class ChaosNode {
   private static final int CALLERS = 6;
@@ -60,6 +60,11 @@ final class ChaosNode {
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     String told = in.readLine();
+    while (told != null && told.startsWith("CALL ")) {
+      String[] words = told.split(" ", -1);
+      calls.callAside(ChaosKey.of(words[1]), Long.parseLong(words[2]));
+      told = in.readLine();
+    }
     stopped.set(true);
     if ("STOP".equals(told)) {
       Thread quiet = new Thread(this::sayQuiet, "chaos-quiet");

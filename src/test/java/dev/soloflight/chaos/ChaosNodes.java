@@ -76,6 +76,10 @@ final class ChaosNodes implements AutoCloseable {
     return places.get(random.nextInt(places.size()));
   }
 
+  List<Place> others(Place than) {
+    return places.stream().filter(place -> place != than).toList();
+  }
+
   /** The next JVM at this place, with other TTLs. Does not wait for it. */
   void start(Place place) throws InterruptedException {
     start(place, false);

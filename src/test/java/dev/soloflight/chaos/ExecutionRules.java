@@ -74,19 +74,25 @@ final class ExecutionRules {
   }
 
   private Optional<String> why(Execution first, Execution second) {
+    long owned = ownedSince(first);
     if (first.degraded() || second.degraded()) {
       return Optional.of("DEGRADED"); // Each of them is held to its own reason.
     }
     return explanations
-        .recordLost(first.key, first.beganNanos, second.beganNanos)
+        .recordLost(first.key, owned, second.beganNanos)
         .or(() -> ownerSilent(first, second))
         .or(() -> overtaken(first, second))
         .map(fault -> fault.kind().name())
         .or(
             () ->
                 explanations
-                    .forgotten(first.key, first.beganNanos, second.beganNanos)
+                    .forgotten(first.key, owned, second.beganNanos)
                     .map(forget -> "FORGET"));
+  }
+
+  /** What comes between the grant and the task's first line counts too. */
+  private long ownedSince(Execution execution) {
+    return history.call(execution.call).askedNanos;
   }
 
   private Optional<Fault> ownerSilent(Execution first, Execution second) {
@@ -95,7 +101,7 @@ final class ExecutionRules {
             ? Long.MAX_VALUE
             : first.endedNanos + Margins.COMMIT_NANOS;
     return explanations.cutOff(
-        first.node, first.beganNanos, Math.min(committed, second.beganNanos));
+        first.node, ownedSince(first), Math.min(committed, second.beganNanos));
   }
 
   /** The second owned before the first did, and could not reach Redis to learn that it lost. */
@@ -129,9 +135,9 @@ final class ExecutionRules {
   private void checkLoss(Execution execution) {
     long lostNanos = execution.lostNanos;
     if (lostNanos != Long.MAX_VALUE
-        && explanations.cutOff(execution.node, execution.beganNanos, lostNanos).isEmpty()
-        && explanations.recordLost(execution.key, execution.beganNanos, lostNanos).isEmpty()
-        && explanations.forgotten(execution.key, execution.beganNanos, lostNanos).isEmpty()) {
+        && explanations.cutOff(execution.node, ownedSince(execution), lostNanos).isEmpty()
+        && explanations.recordLost(execution.key, ownedSince(execution), lostNanos).isEmpty()
+        && explanations.forgotten(execution.key, ownedSince(execution), lostNanos).isEmpty()) {
       findings.violation(
           Kind.WRONG, execution.key, lostNanos, execution + " lost its ownership for no reason");
     }

@@ -46,7 +46,8 @@ final class Explanations {
             !fault.node().equals(butFor)
                 && fault.concernsKey(key)
                 && (fault.kind().silences() || fault.kind().loses())
-                && fault.touches(from, to, aftermath(fault)))
+                && (fault.kind().ends() ? fault.momentary() : fault)
+                    .touches(from, to, aftermath(fault)))
         .isEmpty();
   }
 

@@ -20,4 +20,9 @@ record Fault(String id, FaultKind kind, String node, String key, long fromNanos,
     long until = toNanos == Long.MAX_VALUE ? toNanos : toNanos + aftermathNanos;
     return fromNanos <= to && until >= from;
   }
+
+  /** Only its beginning: what the end of one node means for the others. */
+  Fault momentary() {
+    return new Fault(id, kind, node, key, fromNanos, fromNanos);
+  }
 }

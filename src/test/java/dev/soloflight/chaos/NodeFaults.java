@@ -45,6 +45,9 @@ final class NodeFaults {
 
   private void kill() throws InterruptedException {
     ChaosNodes.Place place = nodes.any();
+    if (random.nextInt(4) > 0) {
+      haveItAwaited(place);
+    }
     log.onNode(FaultKind.KILL_NODE, place.name(), () -> place.process().kill9());
     nodes.keepLog(place);
     // Its flights are taken over before the start of a JVM keeps the machine busy.
@@ -52,6 +55,15 @@ final class NodeFaults {
     place.process().close();
     nodes.start(place);
     ChaosNodes.awaitReady(place);
+  }
+
+  /** It runs a long task that all the others wait for. */
+  private void haveItAwaited(ChaosNodes.Place place) throws InterruptedException {
+    String key = "slow/held" + random.nextInt(1_000);
+    place.process().send("CALL " + key + " 3000");
+    Thread.sleep(200);
+    nodes.others(place).forEach(other -> other.process().send("CALL " + key + " 10"));
+    Thread.sleep(300);
   }
 
   private void pause() throws InterruptedException {
