@@ -64,7 +64,7 @@ final class ChaosDriver {
 
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(setting.seconds());
     Thread first = inject("chaos-nodes", nodeFaults, () -> {}, forNodes, 4_000, end);
-    Thread second = inject("chaos-redis", redisFaults, sure, forRedis, 2_500, end);
+    Thread second = inject("chaos-redis", redisFaults, sure, forRedis, 4_000, end);
     first.join();
     second.join();
     if (failure.get() != null) {

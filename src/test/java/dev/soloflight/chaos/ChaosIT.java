@@ -1,10 +1,13 @@
 package dev.soloflight.chaos;
 
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Runs the fault bench once, as the system properties say ({@link ChaosSetting}). */
 class ChaosIT {
   @Test
+  @Timeout(value = 12, unit = TimeUnit.HOURS) // It lasts as long as asked for.
   void what_is_promised_holds_whatever_dies() throws Exception {
     ChaosSetting setting = ChaosSetting.fromSystemProperties();
     HistoryChecker checked = HistoryChecker.check(ChaosDriver.run(setting));

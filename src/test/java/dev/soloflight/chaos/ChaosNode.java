@@ -1,5 +1,7 @@
 package dev.soloflight.chaos;
 
+import dev.soloflight.CoordinationException;
+import dev.soloflight.FlightKey;
 import dev.soloflight.SoloFlight;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -11,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A JVM of callers under chaos. Arguments: configuration file, history file, node name, seed, and
@@ -37,6 +40,9 @@ final class ChaosNode {
     for (String setting : args[4].split(",", -1)) {
       settings.addAll(List.of(setting.split("=", 2)));
     }
+    if (settings.contains("distributed")) {
+      awaitConnection();
+    }
     history.write(Event.Kind.STARTED, settings.toArray());
     calls = new ChaosCalls(solo, history, args[2], settings.get(settings.indexOf("wait") + 1));
     running = new CountDownLatch(CALLERS + 2);
@@ -47,6 +53,19 @@ final class ChaosNode {
     System.exit(0);
   }
 
+  /** A JVM's first connection takes longer than a command may; hybrid waits for it by itself. */
+  private void awaitConnection() {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+    while (System.nanoTime() < end) {
+      try {
+        solo.inspect(FlightKey.of("quick", "none"));
+        return;
+      } catch (CoordinationException e) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS)); // Not yet.
+      }
+    }
+  }
+
   private void run() throws Exception {
     Thread clock = new Thread(this::writeStalls, "chaos-clock");
     clock.setDaemon(true);
@@ -55,7 +74,7 @@ final class ChaosNode {
       start(i, calls::callBlocking, 120);
     }
     start(CALLERS, calls::callAsync, 60);
-    start(CALLERS + 1, calls::forget, 2_500);
+    start(CALLERS + 1, calls::forget, 1_200);
     say("READY");
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

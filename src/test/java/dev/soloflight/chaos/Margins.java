@@ -15,11 +15,10 @@ final class Margins {
   static final long STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
   /**
-   * How long a node may be without Redis after a fault has ended: three command timeouts (0.9 s)
-   * until a connection that swallows everything is given up, up to 1 s until the next attempt to
-   * connect, up to 0.75 s until the next ping of a node that had given up.
+   * How long a node may be without Redis after a fault has ended: up to 1 s until the next attempt
+   * to connect, up to 0.75 s until the next ping of a node that had given up.
    */
-  static final long AFTERMATH_NANOS = TimeUnit.MILLISECONDS.toNanos(3_000);
+  static final long AFTERMATH_NANOS = TimeUnit.MILLISECONDS.toNanos(2_000);
 
   /**
    * After a mere standstill connections are as they were, and after a mere hang-up they are back at
