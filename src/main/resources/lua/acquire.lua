@@ -36,15 +36,10 @@ local r = fields(key, 'v', 'status', 'ownerToken', 'ownerId', 'attempt', 'idempo
   'errorType', 'errorCode', 'errorMessage', 'codec', 'rawSize', 'checksum', 'payload', 'forgottenUntil')
 local damaged = r == nil
 r = r or {}
-local version, status, token = r[1], r[2], r[3]
+local version, status, token = r[1], r[2], tokenOf(r[3]) and r[3]
 local attempt, idempotencyKey = tonumber(r[5]), r[6]
 local heartbeatAt, finishedAt, lease = tonumber(r[7]), tonumber(r[8]), tonumber(r[9])
 local waiters = r[10] or ''
-
--- A token that no owner can have held is none: nobody could name it as that of a damaged record.
-if token and (#token > 18 or not string.find(token, '^[1-9]%d*$')) then
-  token = false
-end
 
 local function nextToken(micros)
   return num(math.max((tonumber(token) or 0) + 1, micros))

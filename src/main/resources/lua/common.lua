@@ -16,6 +16,13 @@ local function num(n)
   return string.format('%.0f', n)
 end
 
+-- A token's value, or nil where it is none: then its record is damaged. A client could not name it
+-- as the damaged one either, and would be served it again and again.
+local function tokenOf(text)
+  local value = text and #text <= 16 and string.match(text, '^[1-9]%d*$') and tonumber(text)
+  return value and value < 9007199254740991 and value or nil
+end
+
 -- Values of the named fields, or nil where the key is no hash. Any other error is the caller's.
 local function fields(key, ...)
   local r = redis.pcall('HMGET', key, ...)

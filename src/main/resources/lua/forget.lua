@@ -28,7 +28,7 @@ if active(status) or status == 'FORGOTTEN' then
   ttl = math.max(ttl, redis.call('PTTL', key))
 end
 local millis, micros = now()
-local token = num(math.max((r and tonumber(r[3]) or 0) + 1, micros))
+local token = num(math.max((r and tokenOf(r[3]) or 0) + 1, micros))
 mayExpire(key, ARGV[3])
 redis.call('DEL', key)
 redis.call('HSET', key, 'v', VERSION, 'status', 'FORGOTTEN', 'stage', ARGV[2], 'ownerId', ARGV[1],

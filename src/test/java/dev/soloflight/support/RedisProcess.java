@@ -131,9 +131,12 @@ public final class RedisProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    exitHook.close();
-    connection.close();
-    killAndDelete();
+    try {
+      connection.close();
+    } finally {
+      killAndDelete();
+    }
+    exitHook.close(); // Last: what an interrupt leaves undone, the end of the JVM does.
   }
 
   @Override

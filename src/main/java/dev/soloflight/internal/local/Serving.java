@@ -99,6 +99,8 @@ final class Serving {
     if (!flight.running(call)) {
       return null;
     }
+    // Its own callers get its result; whoever asks from now on asks the cluster.
+    ownership.onLost(flight::forget);
     if (stage.policy().onOwnershipLost() == StagePolicy.OnOwnershipLost.CANCEL) {
       ownership.onLost(() -> flights.onExecutor(call::cancel));
     }
