@@ -11,7 +11,7 @@ import dev.soloflight.internal.store.FlightStore;
 import dev.soloflight.internal.store.StoreUnavailableException;
 import dev.soloflight.internal.time.Timers;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -35,6 +35,8 @@ public final class ClusterCoordinator implements Coordinator {
   private final Duration closeTimeout;
   private final WakeUps wakeUps;
   private final Set<ClusterOwnership> owned = ConcurrentHashMap.newKeySet();
+  private final Map<Long, CompletableFuture<Void>> releases = new ConcurrentHashMap<>();
+  private final AtomicLong releaseNumbers = new AtomicLong();
   private final AtomicLong askings = new AtomicLong();
 
   /**
@@ -114,9 +116,8 @@ public final class ClusterCoordinator implements Coordinator {
 
   @Override
   public void close() {
-    List<CompletableFuture<Void>> releases =
-        owned.stream().map(ownership -> ownership.release("the node was shut down")).toList();
-    CompletableFuture.allOf(releases.toArray(CompletableFuture[]::new))
+    owned.forEach(ownership -> ownership.release("the node was shut down"));
+    CompletableFuture.allOf(releases.values().toArray(CompletableFuture[]::new))
         .completeOnTimeout(null, closeTimeout.toMillis(), TimeUnit.MILLISECONDS)
         .join();
   }
@@ -169,6 +170,15 @@ public final class ClusterCoordinator implements Coordinator {
       case SILENT -> hybrid();
       case SLOW -> true;
     };
+  }
+
+  /** A release that has begun; {@link #close} waits until it is completed. */
+  CompletableFuture<Void> releasing() {
+    CompletableFuture<Void> release = new CompletableFuture<>();
+    long number = releaseNumbers.incrementAndGet();
+    releases.put(number, release);
+    release.whenComplete((told, e) -> releases.remove(number));
+    return release;
   }
 
   void held(ClusterOwnership ownership) {

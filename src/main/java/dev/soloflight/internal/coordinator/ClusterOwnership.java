@@ -190,22 +190,25 @@ final class ClusterOwnership implements Ownership {
 
   @Override
   public CompletableFuture<Void> release(String reason) {
-    State known = end();
-    if (known != State.HELD) {
-      return CompletableFuture.completedFuture(null);
+    // Before it ends: a node that closes waits for a release on its way, whoever sends it.
+    CompletableFuture<Void> told = coordinator.releasing();
+    if (end() != State.HELD) {
+      told.complete(null);
+      return told;
     }
-    return coordinator
+    coordinator
         .store()
         .release(key, stamp(), policy.failedResultTtl().toMillis(), reason)
-        .handle(
+        .whenComplete(
             (ended, e) -> {
               if (e == null) {
                 coordinator.wake(key, ended);
               } else {
                 log.debug("flight {}: not released, its lease will run out", key, e);
               }
-              return null;
+              told.complete(null);
             });
+    return told;
   }
 
   ClusterCoordinator coordinator() {
