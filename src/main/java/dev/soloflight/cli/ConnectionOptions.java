@@ -57,9 +57,14 @@ final class ConnectionOptions {
 
   /** The settings, checked. */
   LoadedConfig load() {
+    return load(config, overrides());
+  }
+
+  /** The settings of a file, or the defaults without one, under these overrides; checked. */
+  static LoadedConfig load(@Nullable Path config, Map<String, String> overrides) {
     return ConfigLoader.load(
         (config == null ? ConfigSource.builtIn() : ConfigSource.file(config))
-            .withOverrides(overrides()));
+            .withOverrides(overrides));
   }
 
   /** An instance that asks Redis or fails: what it cannot see it does not guess. */

@@ -1,7 +1,5 @@
 package dev.soloflight.cli;
 
-import dev.soloflight.internal.policy.ConfigLoader;
-import dev.soloflight.internal.policy.ConfigSource;
 import dev.soloflight.internal.policy.SoloFlightConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -86,7 +84,8 @@ final class DemoCommand implements Callable<Integer> {
     DemoProgress progress = new DemoProgress(spec.commandLine().getErr());
     DemoReport report;
     // Checked before anything is started.
-    SoloFlightConfig settings = settings(redis == null ? "redis://127.0.0.1:6379" : redis);
+    SoloFlightConfig settings =
+        load(Map.of("redis.uri", redis == null ? "redis://127.0.0.1:6379" : redis));
     String namespace =
         settings.namespace()
             + "-demo-"
@@ -162,15 +161,8 @@ final class DemoCommand implements Callable<Integer> {
     }
   }
 
-  private SoloFlightConfig settings(String uri) {
-    return load(Map.of("redis.uri", uri));
-  }
-
   private SoloFlightConfig load(Map<String, String> overrides) {
-    return ConfigLoader.load(
-            (config == null ? ConfigSource.builtIn() : ConfigSource.file(config))
-                .withOverrides(overrides))
-        .config();
+    return ConnectionOptions.load(config, overrides).config();
   }
 
   private static Duration latency(String prompt) {

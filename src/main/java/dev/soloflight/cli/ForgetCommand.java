@@ -3,14 +3,11 @@ package dev.soloflight.cli;
 import dev.soloflight.FlightKey;
 import dev.soloflight.SoloFlight;
 import java.io.PrintWriter;
-import java.util.Objects;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Drops one flight. */
@@ -24,11 +21,7 @@ import picocli.CommandLine.Spec;
 final class ForgetCommand implements Callable<Integer> {
   @Mixin private final ConnectionOptions connection = new ConnectionOptions();
 
-  @Parameters(
-      paramLabel = "KEY",
-      converter = FlightKeyConverter.class,
-      description = "STAGE:DIGEST, as logs, errors and 'flights' print it.")
-  private @Nullable FlightKey key;
+  @Mixin private final FlightParameter flight = new FlightParameter();
 
   @Option(names = "--json", description = "One JSON object.")
   private boolean json;
@@ -38,7 +31,7 @@ final class ForgetCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    FlightKey asked = Objects.requireNonNull(key, "picocli requires it");
+    FlightKey asked = flight.key();
     boolean forgotten;
     try (SoloFlight soloFlight = connection.open()) {
       forgotten = soloFlight.forget(asked);

@@ -5,15 +5,12 @@ import dev.soloflight.FlightKey;
 import dev.soloflight.FlightView;
 import dev.soloflight.SoloFlight;
 import java.io.PrintWriter;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** One record, without its payload. */
@@ -21,11 +18,7 @@ import picocli.CommandLine.Spec;
 final class InspectCommand implements Callable<Integer> {
   @Mixin private final ConnectionOptions connection = new ConnectionOptions();
 
-  @Parameters(
-      paramLabel = "KEY",
-      converter = FlightKeyConverter.class,
-      description = "STAGE:DIGEST, as logs, errors and 'flights' print it.")
-  private @Nullable FlightKey key;
+  @Mixin private final FlightParameter flight = new FlightParameter();
 
   @Option(names = "--json", description = "One JSON object; null where there is no record.")
   private boolean json;
@@ -35,7 +28,7 @@ final class InspectCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    FlightKey asked = Objects.requireNonNull(key, "picocli requires it");
+    FlightKey asked = flight.key();
     Optional<FlightView> view;
     try (SoloFlight soloFlight = connection.open()) {
       view = soloFlight.inspect(asked);

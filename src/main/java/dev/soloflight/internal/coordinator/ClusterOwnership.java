@@ -229,16 +229,7 @@ final class ClusterOwnership implements Ownership {
 
   /** The asking of one who has executed: no ownership over a tombstone or of another flight. */
   AcquireRequest resumption() {
-    AcquireRequest asking = ClusterCoordinator.request(ownerId, idempotencyKey, policy);
-    return new AcquireRequest(
-        asking.ownerId(),
-        asking.idempotencyKey(),
-        asking.leaseMillis(),
-        asking.runningTtlMillis(),
-        asking.maxAttempts(),
-        asking.failedTtlMillis(),
-        0,
-        true);
+    return ClusterCoordinator.request(ownerId, idempotencyKey, policy).resuming();
   }
 
   /** Owns again, under a greater token. */
@@ -268,15 +259,11 @@ final class ClusterOwnership implements Ownership {
   /** Gives such a flight back; nobody is to go on under this flight's idempotency key. */
   void giveBack() {
     coordinator
-        .store()
-        .forget(key, coordinator.newOwnerId(), runningTtlMillis)
-        .whenComplete(
-            (forgot, e) -> {
-              if (e != null) {
-                log.debug("flight {}: not given back, its lease will run out", key, e);
-              } else if (!forgot.waiters().isEmpty()) {
-                coordinator.store().wake(key, forgot.waiters());
-              }
+        .forget(key, policy)
+        .exceptionally(
+            e -> {
+              log.debug("flight {}: not given back, its lease will run out", key, e);
+              return false;
             });
   }
 

@@ -27,7 +27,7 @@ final class ClusterPursuit implements Pursuit {
 
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable CompletableFuture<Ticket> ticket;
-  private AcquireRequest request;
+  private long damagedToken;
   private @Nullable Alarm alarm;
   private boolean asking;
   private boolean woken;
@@ -41,8 +41,6 @@ final class ClusterPursuit implements Pursuit {
     this.key = key;
     this.policy = policy;
     this.ownerId = coordinator.newOwnerId();
-    this.request =
-        ClusterCoordinator.request(ownerId, ClusterCoordinator.newIdempotencyKey(), policy);
   }
 
   @Override
@@ -52,7 +50,7 @@ final class ClusterPursuit implements Pursuit {
     try {
       ticket = wanted;
       if (damagedToken != 0) {
-        request = request.withDamagedToken(damagedToken);
+        this.damagedToken = damagedToken;
       }
     } finally {
       lock.unlock();
@@ -112,8 +110,9 @@ final class ClusterPursuit implements Pursuit {
       cancelAlarm();
       // Anew each time: an earlier proposal may live on as the key of a flight that was taken over
       // and then forgotten, and whoever still executes that would take this flight for its own.
-      request = request.proposing(ClusterCoordinator.newIdempotencyKey());
-      asked = request;
+      asked =
+          ClusterCoordinator.request(ownerId, ClusterCoordinator.newIdempotencyKey(), policy)
+              .withDamagedToken(damagedToken);
     } finally {
       lock.unlock();
     }

@@ -35,16 +35,16 @@ public record AcquireRequest(
         resume);
   }
 
-  /** The same asking, with another proposal. */
-  public AcquireRequest proposing(String key) {
+  /** The same asking, by one who has executed, or is executing, under its idempotency key. */
+  public AcquireRequest resuming() {
     return new AcquireRequest(
         ownerId,
-        key,
+        idempotencyKey,
         leaseMillis,
         runningTtlMillis,
         maxAttempts,
         failedTtlMillis,
         damagedToken,
-        resume);
+        true);
   }
 }

@@ -43,8 +43,9 @@ final class Connector implements AutoCloseable {
   /**
    * Connects nothing yet.
    *
-   * @param autoReconnect whether a lost connection comes back by itself; in a Cluster, whose
-   *     connections to nodes come and go, each does
+   * @param autoReconnect whether a lost connection comes back by itself; in a Cluster each does: a
+   *     node is connected to when first written to, and until then a connection that does not
+   *     reconnect would reject every command
    * @param commandTimeout how long a command on these connections may take
    */
   Connector(
@@ -114,9 +115,6 @@ final class Connector implements AutoCloseable {
       client = RedisClusterClient.create(resources, uris);
       client.setOptions(
           ((ClusterClientOptions.Builder) apply(ClusterClientOptions.builder()))
-              // A Cluster's nodes are connected to when first written to: until then a connection
-              // that does not reconnect, as the inbox's, would reject every command.
-              .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
               .topologyRefreshOptions(
                   ClusterTopologyRefreshOptions.builder()
                       .enableAdaptiveRefreshTrigger(

@@ -485,12 +485,23 @@ class InterleavingsTest {
           @Override
           CompletableFuture<Acquired> acquire(
               FlightStore store, FlightRecords records, FlightKey key, AcquireRequest request) {
-            return store.acquire(
-                key, request.resume() ? request : request.proposing("of " + request.ownerId()));
+            return store.acquire(key, request.resume() ? request : proposingTheSame(request));
           }
         };
     assertThatThrownBy(() -> explore(stubborn, List.of(End.FAIL, End.SUCCEED), ALL, 2, null))
         .isInstanceOf(Violation.class)
         .hasMessageContaining("a forgotten value");
+  }
+
+  private static AcquireRequest proposingTheSame(AcquireRequest request) {
+    return new AcquireRequest(
+        request.ownerId(),
+        "of " + request.ownerId(),
+        request.leaseMillis(),
+        request.runningTtlMillis(),
+        request.maxAttempts(),
+        request.failedTtlMillis(),
+        request.damagedToken(),
+        request.resume());
   }
 }
