@@ -49,19 +49,21 @@ final class AsyncCaller<T> extends CompletableFuture<FlightResult<T>> implements
     gone = true;
   }
 
-  /** It waits in this flight; from now on its deadline counts. */
+  /**
+   * It waits in this flight; from now on its deadline counts. The flight may have ended meanwhile,
+   * and this caller with it: then it was counted, and only its traces are left to be removed.
+   */
   void joined(LocalFlight joined) {
     flight = joined;
-    if (isDone()) {
-      goneByItself();
-      return;
+    if (!isDone()) {
+      deadline =
+          flights
+              .timers()
+              .after(asked.deadlineNanos() - flights.timers().nanoTime(), this::deadlinePassed);
     }
-    deadline =
-        flights
-            .timers()
-            .after(asked.deadlineNanos() - flights.timers().nanoTime(), this::deadlinePassed);
     if (isDone()) {
       cancelDeadline();
+      Chain.waitOver(asked.chain(), joined);
     }
   }
 

@@ -313,6 +313,35 @@ class MetricsTest {
     assertThat(calls(meters)).isEqualTo(1 + 9 + 1);
   }
 
+  @ParameterizedTest
+  @EnumSource(FlightMode.class)
+  void an_asynchronous_call_that_ends_before_it_has_its_future_is_counted_once(FlightMode mode) {
+    SoloFlight node =
+        open(
+            SoloFlight.builder()
+                .redisUri(server.uri())
+                .mode(mode)
+                .meterRegistry(meters)
+                .asyncExecutor(Runnable::run)
+                .stage("s", stage -> stage.l1Ttl(Duration.ofMillis(1))));
+    int calls = 50;
+    for (int n = 0; n < calls; n++) {
+      boolean fails = n % 2 == 0;
+      CompletableFuture<FlightResult<String>> call =
+          node.callAsync(
+              FlightKey.of("s", "at-once", n),
+              String.class,
+              c ->
+                  fails
+                      ? CompletableFuture.failedFuture(new IOException("down"))
+                      : CompletableFuture.completedFuture("v"));
+      call.handle((value, e) -> value).join();
+    }
+    assertCalls(meters, "executed", "success", calls / 2);
+    assertCalls(meters, "executed", "failure", calls / 2);
+    assertCalls(meters, "none", "failure", 0);
+  }
+
   @Test
   void under_load_every_call_is_counted_once_and_as_its_result_says() throws Exception {
     List<SimpleMeterRegistry> registries = List.of(meters, othersMeters);
