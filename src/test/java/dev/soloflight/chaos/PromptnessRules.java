@@ -41,8 +41,8 @@ final class PromptnessRules {
     for (Execution own : executions.getOrDefault(call.key, List.of())) {
       if (own.call.equals(call.id)) {
         checkStart(call, own, due);
-        // Its own task may take its time; then the outcome is settled, within one more wait.
-        due = Math.max(due, own.endedNanos + node.maxWaitNanos + 2 * node.commandTimeoutNanos);
+        // Its own task may take its time; then the outcome is settled, in a few commands.
+        due = Math.max(due, own.endedNanos + 4 * node.commandTimeoutNanos);
       }
     }
     late(call, due, call.answeredNanos, "was answered");

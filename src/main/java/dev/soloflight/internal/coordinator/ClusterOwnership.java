@@ -179,13 +179,13 @@ final class ClusterOwnership implements Ownership {
   }
 
   @Override
-  public CompletableFuture<Settlement> complete(Commit commit) {
+  public CompletableFuture<Settlement> complete(Commit commit, long deadlineNanos) {
     State known = end();
     if (known == State.FORGOTTEN) {
       coordinator.metrics(key).commitRefused("forgotten");
       return CompletableFuture.completedFuture(new Settlement.Private());
     }
-    return new Settling(this, commit).settle();
+    return new Settling(this, commit, deadlineNanos).settle();
   }
 
   @Override

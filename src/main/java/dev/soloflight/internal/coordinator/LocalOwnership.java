@@ -80,7 +80,7 @@ final class LocalOwnership implements Ownership {
   public void onLost(Runnable listener) {}
 
   @Override
-  public CompletableFuture<Settlement> complete(Commit commit) {
+  public CompletableFuture<Settlement> complete(Commit commit, long deadlineNanos) {
     return PUBLISHED;
   }
 

@@ -33,8 +33,13 @@ public interface Ownership {
   /** Told once when the ownership is lost, on a thread that must not be blocked. */
   void onLost(Runnable listener);
 
-  /** Brings the outcome in hand to where it belongs; never fails. Ends the beats. */
-  CompletableFuture<Settlement> complete(Commit commit);
+  /**
+   * Brings the outcome in hand to where it belongs; never fails. Ends the beats.
+   *
+   * @param deadlineNanos until when its caller waits for another's outcome, where another owns now;
+   *     by {@link dev.soloflight.internal.time.Timers#nanoTime}
+   */
+  CompletableFuture<Settlement> complete(Commit commit, long deadlineNanos);
 
   /** Gives the flight up; the next asker takes over at once. Ends the beats; never fails. */
   CompletableFuture<Void> release(String reason);

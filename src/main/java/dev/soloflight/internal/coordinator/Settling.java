@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *  (resume)              forget, private
  *           REPLAY_SUCCESS   the committed result is everybody's
  *           REPLAY_FAILURE, FORGOTTEN   private
- *           FOLLOWER_WAIT    follow until follower-max-wait, then private
+ *           FOLLOWER_WAIT    follow until its caller's deadline, then private
  * </pre>
  */
 final class Settling {
@@ -38,13 +38,15 @@ final class Settling {
   private final FlightKey key;
   private final Commit commit;
   private final CompletableFuture<Settlement> settlement = new CompletableFuture<>();
+  private final long deadlineNanos;
   private final long startedAtNanos;
 
-  Settling(ClusterOwnership ownership, Commit commit) {
+  Settling(ClusterOwnership ownership, Commit commit, long deadlineNanos) {
     this.ownership = ownership;
     this.coordinator = ownership.coordinator();
     this.key = ownership.key();
     this.commit = commit;
+    this.deadlineNanos = deadlineNanos;
     this.startedAtNanos = coordinator.timers().nanoTime();
   }
 
@@ -105,7 +107,7 @@ final class Settling {
   }
 
   private void follow(Acquired.FollowerWait wait) {
-    long leftNanos = leftNanos(ownership.policy().followerMaxWait().toNanos());
+    long leftNanos = deadlineNanos - coordinator.timers().nanoTime();
     if (leftNanos <= 0) {
       keepPrivate();
       return;
@@ -141,7 +143,8 @@ final class Settling {
     if (settlement.complete(new Settlement.Published())) {
       log.warn("flight {}: Redis gave no answer; its callers have the outcome, publishing on", key);
     }
-    if (leftNanos(ownership.policy().runningTtl().toNanos()) > 0) {
+    long goneByNanos = coordinator.timers().nanoTime() - startedAtNanos;
+    if (goneByNanos < ownership.policy().runningTtl().toNanos()) {
       coordinator.timers().after(coordinator.retryNanos(1), again);
     } else {
       log.warn("flight {}: Redis stayed away; its outcome was not published", key);
@@ -150,9 +153,5 @@ final class Settling {
 
   private void keepPrivate() {
     settlement.complete(new Settlement.Private());
-  }
-
-  private long leftNanos(long limitNanos) {
-    return limitNanos - (coordinator.timers().nanoTime() - startedAtNanos);
   }
 }

@@ -187,7 +187,7 @@ final class Serving {
           .release("refused by its stage's guard")
           .thenApply(released -> new Settlement.Private());
     }
-    return ownership.complete(commitOf(outcome));
+    return ownership.complete(commitOf(outcome), leader.asked().deadlineNanos());
   }
 
   private Commit commitOf(Outcome outcome) {

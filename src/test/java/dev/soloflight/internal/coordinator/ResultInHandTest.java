@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.soloflight.CoordinationException;
 import dev.soloflight.FlightKey;
 import dev.soloflight.FlightResult;
+import dev.soloflight.FlightTimeoutException;
 import dev.soloflight.Source;
 import dev.soloflight.support.FaultyStore.Step;
 import dev.soloflight.support.TestNode;
@@ -14,6 +15,7 @@ import dev.soloflight.support.TestRedis;
 import dev.soloflight.support.WithRedis;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -187,6 +189,39 @@ class ResultInHandTest {
     assertThat(status()).isEqualTo("SUCCEEDED");
     assertThat(runs).as("answered by A's result, no third run").hasValue(2);
     assertThat(dying).isNotDone();
+  }
+
+  @Test
+  void taken_over_by_one_at_work_the_callers_deadline_ends_the_wait_for_its_outcome(
+      TestRedis server) throws Exception {
+    Map<String, String> impatient = new HashMap<>(SETTINGS);
+    impatient.put("follower-max-wait", "1s");
+    CountDownLatch othersGate = new CountDownLatch(1);
+    try (TestNode owner = new TestNode(server.uri(), impatient)) {
+      CompletableFuture<FlightResult<String>> call = startOn(owner);
+      running.await();
+      owner.store().takeAway();
+      CountDownLatch taken = new CountDownLatch(1);
+      CompletableFuture<FlightResult<String>> other =
+          b.inThread(
+              key,
+              String.class,
+              c -> {
+                taken.countDown();
+                othersGate.await();
+                return "other";
+              });
+      taken.await();
+      assertThatThrownBy(() -> ask(owner))
+          .as("asked after the owner did, so the owner's deadline has passed, too")
+          .isInstanceOf(FlightTimeoutException.class);
+      owner.store().heal();
+      gate.countDown();
+      await().atMost(SOON).until(() -> owner.count("soloflight.commits.refused") == 1);
+      othersGate.countDown();
+      assertThat(get(call).value()).isEqualTo("answer 1");
+      assertThat(get(other).value()).isEqualTo("other");
+    }
   }
 
   @Test

@@ -72,7 +72,7 @@ class ToldTwiceTest {
       byte[] payload = "dg==".getBytes(StandardCharsets.US_ASCII);
       assertThat(
               ownership
-                  .complete(new Commit.Success("string", 1, "", payload, 60_000))
+                  .complete(new Commit.Success("string", 1, "", payload, 60_000), Long.MAX_VALUE)
                   .get(10, TimeUnit.SECONDS))
           .isInstanceOf(Settlement.Published.class);
       assertThat(redis.hget(record, "status")).isEqualTo("SUCCEEDED");

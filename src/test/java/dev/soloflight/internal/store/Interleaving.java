@@ -431,7 +431,7 @@ final class Interleaving {
             end == End.SUCCEED
                 ? FlightStoreContract.success(value())
                 : new Commit.Failure("java.io.IOException", "BUSY", "", true, 0, 60_000);
-        ownership.complete(commit).thenAccept(this::settled);
+        ownership.complete(commit, Long.MAX_VALUE).thenAccept(this::settled);
       }
       if (sent.size() == 1) {
         sendNow();
