@@ -67,7 +67,7 @@ final class ChaosNodes implements AutoCloseable {
       RedisProcess redis = topology.primaries().get(0);
       Place place = new Place(i, topology.proxied() ? TcpProxy.to(redis) : null);
       places.add(place);
-      start(place, i == 1);
+      start(place);
     }
     places.forEach(ChaosNodes::awaitReady);
   }
@@ -82,10 +82,6 @@ final class ChaosNodes implements AutoCloseable {
 
   /** The next JVM at this place, with other TTLs. Does not wait for it. */
   void start(Place place) throws InterruptedException {
-    start(place, false);
-  }
-
-  private void start(Place place, boolean otherClock) throws InterruptedException {
     place.life++;
     place.name = "n" + place.number + "." + place.life;
     int heartbeat = 120 + random.nextInt(60);
@@ -135,10 +131,10 @@ final class ChaosNodes implements AutoCloseable {
                 place.name,
                 Long.toString(random.nextLong()),
                 settings);
-    boolean ahead = random.nextBoolean();
-    // One node in a run: under faketime a JVM is several times slower.
-    if (otherClock && setting.has(FaultKind.CLOCK) && NodeProcess.faketimeAvailable()) {
-      node.clockOffset(ahead ? CLOCK_OFFSET : CLOCK_OFFSET.negated());
+    // Every other node: one ahead, one behind, two right.
+    int clock = random.nextInt(4);
+    if (clock < 2 && setting.has(FaultKind.CLOCK) && NodeProcess.faketimeAvailable()) {
+      node.clockOffset(clock == 0 ? CLOCK_OFFSET : CLOCK_OFFSET.negated());
       log.onNode(FaultKind.CLOCK, place.name, () -> {});
     }
     place.process = node.start();

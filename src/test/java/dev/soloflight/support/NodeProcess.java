@@ -286,6 +286,8 @@ public final class NodeProcess implements AutoCloseable {
       return env("LD_PRELOAD", library.toString())
           .env("FAKETIME", String.format("%+ds", offset.toSeconds()))
           .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+          // Else it takes the JVM's monotonic waits for wall-clock ones, and they end at once.
+          .env("FAKETIME_FORCE_MONOTONIC_FIX", "0")
           .env("DONT_FAKE_MONOTONIC", "1");
     }
 
