@@ -249,9 +249,30 @@ class TopologiesTest {
       assertThatThrownBy(() -> node.call(key, this::execute))
           .isInstanceOf(CoordinationException.class)
           .hasMessageContaining("the task did not run")
+          .hasMessageContaining("Redis refused it")
           .hasMessageFindingMatch(NO_RIGHT);
       assertThat(runs).hasValue(0);
       assertThat(hybrid.call(key, this::execute).source()).isEqualTo(Source.DEGRADED);
+    }
+  }
+
+  @Test
+  void a_redis_that_answers_pings_and_refuses_the_rest_is_one_line_in_the_log() throws Exception {
+    CopyOnWriteArrayList<String> complaints = new CopyOnWriteArrayList<>();
+    try (AclUser user = AclUser.create(redis, "pinging", rules(withoutCommand("evalsha")));
+        AutoCloseable listening =
+            listenTo("dev.soloflight.internal.coordinator.RedisHealth", complaints);
+        SoloNode node = new SoloNode(user.uri(), FlightMode.HYBRID)) {
+      for (int outage = 0; outage < 3; outage++) {
+        await().atMost(SOON).until(() -> breakerIsOpen(node));
+        await().atMost(SOON).until(() -> node.gauge("soloflight.redis.available") == 1);
+      }
+      assertThat(complaints)
+          .singleElement()
+          .asString()
+          .contains("Redis refused it")
+          .containsPattern(NO_RIGHT)
+          .contains("inside this JVM only");
     }
   }
 

@@ -154,9 +154,11 @@ public final class ClusterCoordinator implements Coordinator {
   }
 
   void failed(Throwable e) {
-    if (health != null
-        && StoreUnavailableException.redis(e) == StoreUnavailableException.Redis.AWAY) {
-      health.failed(e);
+    if (health != null) {
+      switch (StoreUnavailableException.redis(e)) {
+        case AWAY, REFUSES -> health.failed(e);
+        case SILENT, SLOW -> {}
+      }
     }
   }
 
@@ -166,7 +168,7 @@ public final class ClusterCoordinator implements Coordinator {
    */
   boolean worthAskingAgain(Throwable e) {
     return switch (StoreUnavailableException.redis(e)) {
-      case AWAY -> false;
+      case AWAY, REFUSES -> false;
       case SILENT -> hybrid();
       case SLOW -> true;
     };
@@ -202,6 +204,16 @@ public final class ClusterCoordinator implements Coordinator {
 
   String newOwnerId() {
     return store.nodeId() + "-" + Long.toString(askings.incrementAndGet(), 36);
+  }
+
+  /** What is amiss with Redis, in words for a user. */
+  static String whatIsAmiss(Throwable e) {
+    return (StoreUnavailableException.redis(e) == StoreUnavailableException.Redis.REFUSES
+            ? "Redis refused it"
+            : "Redis cannot be reached")
+        + " ("
+        + words(e)
+        + ")";
   }
 
   /** What the deepest cause says: the rest is who was told. */

@@ -219,10 +219,10 @@ final class ClusterPursuit implements Pursuit {
         new CoordinationException(
             "flight "
                 + key
-                + ": the task did not run, because Redis cannot be reached and the mode is"
-                + " distributed"
-                + (e == null ? "" : " (" + ClusterCoordinator.words(e) + ")")
-                + "; check redis.uri, or use mode hybrid to go on without Redis",
+                + ": the task did not run, because the mode is distributed and "
+                + (e == null ? "Redis cannot be reached" : ClusterCoordinator.whatIsAmiss(e))
+                + "; check redis.uri (the command doctor tells what is missing), or use mode hybrid"
+                + " to go on without Redis",
             e);
     end(current -> current.completeExceptionally(failure));
   }

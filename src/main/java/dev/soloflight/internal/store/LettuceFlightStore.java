@@ -461,14 +461,25 @@ public final class LettuceFlightStore implements FlightStore {
     return new StoreUnavailableException(
         (key == null ? "" : key + ": ")
             + step.toLowerCase(java.util.Locale.ROOT)
-            + " got no answer from Redis: "
+            + (refused(root) ? " was refused by Redis: " : " got no answer from Redis: ")
             + said,
         root,
-        !unanswered || stuck
-            ? StoreUnavailableException.Redis.AWAY
-            : heardAtNanos - sentAtNanos > 0
-                ? StoreUnavailableException.Redis.SLOW
-                : StoreUnavailableException.Redis.SILENT);
+        refused(root)
+            ? StoreUnavailableException.Redis.REFUSES
+            : !unanswered || stuck
+                ? StoreUnavailableException.Redis.AWAY
+                : heardAtNanos - sentAtNanos > 0
+                    ? StoreUnavailableException.Redis.SLOW
+                    : StoreUnavailableException.Redis.SILENT);
+  }
+
+  private static boolean refused(Throwable e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof RedisCommandExecutionException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** No refusal: nothing came back in time, or the connection was lost, which mends itself. */

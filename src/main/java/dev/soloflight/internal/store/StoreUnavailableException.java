@@ -9,8 +9,10 @@ public final class StoreUnavailableException extends RuntimeException {
 
   /** What is known of Redis when a step got no answer. */
   public enum Redis {
-    /** It refused, the connection is closed, or it has been silent for long. */
+    /** It cannot be connected to, or it has been silent for long. */
     AWAY,
+    /** It answered, with an error: a right is missing, its memory is full, it is a replica. */
+    REFUSES,
     /** It has been silent, but not for long: perhaps this machine is slow. */
     SILENT,
     /** It answered others since this step was sent: this machine, or Redis, is slow. */
