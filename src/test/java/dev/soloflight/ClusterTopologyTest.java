@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** A Redis Cluster whose slots and primaries move while flights are in the air. */
@@ -111,6 +112,7 @@ class ClusterTopologyTest {
   }
 
   @Test
+  @DisplayName("Case 29: every script and the inbox work on each node of a cluster")
   void flights_on_every_node_go_through_all_their_steps_and_followers_are_woken() throws Exception {
     Set<RedisProcess> primaries = new HashSet<>();
     List<FlightKey> keys = new ArrayList<>();

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** What a call costs Redis, counted by Redis itself. A server of its own: counts are exact. */
@@ -100,12 +101,13 @@ class CostTest {
   }
 
   @Test
-  void a_thousand_followed_flights_hold_two_connections() throws Exception {
+  @DisplayName("Case 15: ten thousand followed flights hold two connections")
+  void ten_thousand_followed_flights_hold_two_connections() throws Exception {
     try (SoloFlight owner = node();
         SoloFlight follower = node()) {
       CompletableFuture<String> provider = new CompletableFuture<>();
       List<FlightKey> keys =
-          IntStream.range(0, 1_000).mapToObj(i -> FlightKey.of("s", "many", i)).toList();
+          IntStream.range(0, 10_000).mapToObj(i -> FlightKey.of("s", "many", i)).toList();
       List<CompletableFuture<FlightResult<String>>> calls = new ArrayList<>();
       for (FlightKey key : keys) {
         calls.add(owner.callAsync(key, String.class, c -> provider));
@@ -130,6 +132,7 @@ class CostTest {
   }
 
   @Test
+  @DisplayName("Case 14: a blocking read freezes no command")
   void a_blocked_inbox_does_not_slow_the_commands_of_its_node() throws Exception {
     try (SoloFlight owner = node();
         SoloFlight follower = node()) {

@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** DESIGN 3.4: a forgotten execution's own callers get its result, nobody else does. */
@@ -40,6 +41,7 @@ class ForgottenElsewhereTest {
   }
 
   @Test
+  @DisplayName("Case 23: an old value does not come back after a forget during its execution")
   void a_caller_that_comes_after_its_node_has_learned_of_a_forget_does_not_join_the_old_execution()
       throws Exception {
     CompletableFuture<String> old = new CompletableFuture<>();

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -177,6 +178,7 @@ class InOneJvmTest {
 
   @ParameterizedTest
   @EnumSource(FlightMode.class)
+  @DisplayName("Case 21: one caller's cancel is nobody else's; one execution")
   void an_async_leaders_cancellation_leaves_the_task_to_the_others(FlightMode mode)
       throws Exception {
     open(mode);
@@ -306,6 +308,7 @@ class InOneJvmTest {
 
   @ParameterizedTest
   @EnumSource(FlightMode.class)
+  @DisplayName("Case 25: a flight that asks for itself, straight or around, fails at once")
   void asking_for_the_own_key_fails_at_once(FlightMode mode) {
     open(mode);
     FlightKey a = FlightKey.of("s", mode.name(), "A");

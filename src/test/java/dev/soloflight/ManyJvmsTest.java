@@ -1,11 +1,14 @@
 package dev.soloflight;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.soloflight.support.CallerNode;
 import dev.soloflight.support.NodeProcess;
+import dev.soloflight.support.RedisRecords;
 import dev.soloflight.support.TestRedis;
 import dev.soloflight.support.WithRedis;
+import io.lettuce.core.api.sync.RedisCommands;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +17,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,9 +28,11 @@ class ManyJvmsTest {
 
   @TempDir Path dir;
   private final List<NodeProcess> nodes = new ArrayList<>();
+  private RedisCommands<String, String> redis;
 
   @BeforeEach
-  void start(TestRedis redis) throws Exception {
+  void start(TestRedis server) throws Exception {
+    redis = server.sync();
     Path yaml = dir.resolve("soloflight.yml");
     Files.writeString(
         yaml,
@@ -35,7 +41,7 @@ class ManyJvmsTest {
         stages:
           s: {heartbeat-interval: 1s, takeover-detect: 5s, running-ttl: 15s}
         """
-            .formatted(redis.uri()));
+            .formatted(server.uri()));
     for (int i = 0; i < 4; i++) {
       nodes.add(NodeProcess.of(CallerNode.class).args(yaml.toString()).start());
     }
@@ -54,7 +60,19 @@ class ManyJvmsTest {
         .map(line -> line.split(" ", -1));
   }
 
+  private void awaitWaiting(String name, int count) {
+    String record = RedisRecords.redisKey(FlightKey.of("s", name));
+    await()
+        .atMost(SOON)
+        .until(
+            () -> {
+              String waiters = redis.hget(record, "waiters");
+              return waiters != null && waiters.split(" ", -1).length == count;
+            });
+  }
+
   @Test
+  @DisplayName("Case 16: 200 callers in four JVMs at once are one execution")
   void two_hundred_callers_in_four_jvms_on_one_key_are_one_execution() {
     nodes.forEach(node -> node.send("hot 50 1000"));
     nodes.forEach(node -> node.awaitLine("DONE hot", SOON));
@@ -82,11 +100,12 @@ class ManyJvmsTest {
   }
 
   @Test
+  @DisplayName("Case 17: when the leader dies its waiters make one takeover")
   void a_killed_owner_is_replaced_by_a_node_that_was_already_waiting() {
     nodes.get(0).send("dies 1 60000");
     nodes.get(0).awaitLine("RUN dies .*", SOON);
     nodes.subList(1, 4).forEach(node -> node.send("dies 5 10"));
-    org.awaitility.Awaitility.await().pollDelay(Duration.ofMillis(500)).until(() -> true);
+    awaitWaiting("dies", 3);
     nodes.get(0).kill9();
     nodes.subList(1, 4).forEach(node -> node.awaitLine("DONE dies", SOON));
     assertThat(said("RUN")).as("the killed one and one takeover").hasSize(2);
@@ -97,6 +116,7 @@ class ManyJvmsTest {
   }
 
   @Test
+  @DisplayName("Case 7: an owner stopped beyond its lease gives its caller the committed result")
   void a_stopped_owner_that_wakes_after_its_takeover_gives_its_caller_the_committed_result() {
     nodes.get(0).send("sleeps 1 2000");
     nodes.get(0).awaitLine("RUN sleeps .*", SOON);
@@ -113,7 +133,7 @@ class ManyJvmsTest {
     nodes.get(0).send("closes 1 60000");
     nodes.get(0).awaitLine("RUN closes .*", SOON);
     nodes.get(1).send("closes 1 10");
-    org.awaitility.Awaitility.await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+    awaitWaiting("closes", 1);
     nodes.get(0).send("CLOSE");
     nodes.get(1).awaitLine("ANSWER closes .*", SOON);
     nodes.get(0).awaitLine("FAILED closes .*FlightCancelledException.*", SOON);

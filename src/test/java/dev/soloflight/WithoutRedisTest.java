@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** DESIGN 5: what each mode does while Redis cannot be reached, and after. */
@@ -204,6 +205,7 @@ class WithoutRedisTest {
   }
 
   @Test
+  @DisplayName("Case 12: a wait for a Redis that is gone ends at its deadline")
   void a_follower_whose_redis_stays_away_follows_the_mode_at_its_deadline() throws Exception {
     for (FlightMode mode : List.of(FlightMode.HYBRID, FlightMode.DISTRIBUTED)) {
       try (RedisProcess redis = RedisProcess.start();

@@ -39,6 +39,7 @@ public final class FaultyStore implements FlightStore {
   private final Map<Step, AtomicInteger> failures = new EnumMap<>(Step.class);
   private final Map<Step, AtomicInteger> lostReplies = new EnumMap<>(Step.class);
   private final Map<Step, Runnable> before = new ConcurrentHashMap<>();
+  private final Map<Step, Runnable> after = new ConcurrentHashMap<>();
   private final Map<Step, AtomicInteger> sent = new EnumMap<>(Step.class);
 
   public FaultyStore(FlightStore real) {
@@ -81,6 +82,12 @@ public final class FaultyStore implements FlightStore {
     return this;
   }
 
+  /** Runs once, when the next reply to this step has come and nobody has heard of it yet. */
+  public FaultyStore after(Step step, Runnable action) {
+    after.put(step, action);
+    return this;
+  }
+
   /** How often this step was sent, in vain or not. */
   public int sent(Step step) {
     return sent.get(step).get();
@@ -88,9 +95,9 @@ public final class FaultyStore implements FlightStore {
 
   private <T> CompletableFuture<T> through(Step step, Supplier<CompletableFuture<T>> send) {
     sent.get(step).incrementAndGet();
-    Runnable action = before.remove(step);
-    if (action != null) {
-      action.run();
+    Runnable beforehand = before.remove(step);
+    if (beforehand != null) {
+      beforehand.run();
     }
     if (use(failures.get(step))) {
       return CompletableFuture.failedFuture(
@@ -98,6 +105,16 @@ public final class FaultyStore implements FlightStore {
               step + " was taken away by the test", null, StoreUnavailableException.Redis.AWAY));
     }
     CompletableFuture<T> reply = send.get();
+    Runnable afterwards = after.remove(step);
+    if (afterwards != null) {
+      // Not on the thread that reads replies: the action may wait for others.
+      reply =
+          reply.thenApplyAsync(
+              answer -> {
+                afterwards.run();
+                return answer;
+              });
+    }
     if (use(lostReplies.get(step))) {
       return reply.thenApply(
           ignored -> {

@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -132,6 +133,7 @@ class ResultInHandTest {
   }
 
   @Test
+  @DisplayName("Case 3: a record that disappears is asserted again at the next beat")
   void record_lost_in_mid_flight_is_asserted_again_at_the_next_beat() throws Exception {
     CompletableFuture<FlightResult<String>> call = startOn(a);
     running.await();
@@ -149,6 +151,7 @@ class ResultInHandTest {
   }
 
   @Test
+  @DisplayName("Case 1: a stalled owner is refused; its caller gets the committed result")
   void taken_over_and_committed_by_another_the_committed_result_is_everybodys() throws Exception {
     CompletableFuture<FlightResult<String>> call = startOn(a);
     running.await();
