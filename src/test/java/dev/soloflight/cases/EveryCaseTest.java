@@ -32,7 +32,8 @@ class EveryCaseTest {
                 .flatMap(EveryCaseTest::numberOf)
                 .sorted()
                 .collect(toList());
-    assertThat(numbers).isEqualTo(IntStream.rangeClosed(1, 35).filter(n -> n != STILL_OPEN).boxed().toList());
+    assertThat(numbers)
+        .isEqualTo(IntStream.rangeClosed(1, 35).filter(n -> n != STILL_OPEN).boxed().toList());
   }
 
   private static java.util.stream.Stream<Integer> numberOf(JavaMethod method) {
