@@ -5,20 +5,25 @@ import static org.awaitility.Awaitility.await;
 
 import dev.soloflight.FlightKey;
 import dev.soloflight.FlightMode;
+import dev.soloflight.FlightResult;
+import dev.soloflight.SoloFlight;
 import dev.soloflight.Source;
 import dev.soloflight.support.RedisClusterOf3;
 import dev.soloflight.support.RedisProcess;
 import dev.soloflight.support.RedisRecords;
 import dev.soloflight.support.SoloNode;
+import dev.soloflight.support.TcpProxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Servers that forget scripts and change roles. */
+/** Servers that forget scripts, change roles and come back to a crowd. */
 class TopologyCasesTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
@@ -85,5 +90,81 @@ class TopologyCasesTest {
     cluster.nodes().stream()
         .filter(node -> node.sync().role().get(0).equals("master"))
         .forEach(node -> node.sync().scriptFlush());
+  }
+
+  @Test
+  @DisplayName("Case 30: after fifteen seconds without Redis its clients come back spread out")
+  void reconnects_are_spread_out() throws Exception {
+    int clients = 60;
+    List<SoloFlight> nodes = new ArrayList<>();
+    try (RedisProcess redis = RedisProcess.start();
+        TcpProxy proxy = TcpProxy.to(redis)) {
+      for (int i = 0; i < clients; i++) {
+        SoloFlight node =
+            SoloFlight.builder().redisUri(proxy.uri()).mode(FlightMode.HYBRID).build();
+        nodes.add(node);
+        assertThat(node.execute(FlightKey.of("s", "up", i), String.class, c -> "up"))
+            .isEqualTo("up");
+      }
+      int before = proxy.accepted();
+      proxy.refuse(true);
+      proxy.cut();
+      List<CompletableFuture<FlightResult<String>>> meanwhile = new ArrayList<>();
+      for (SoloFlight node : nodes) {
+        // Enough of them for each node to give Redis up.
+        for (int i = 0; i < 6; i++) {
+          meanwhile.add(
+              node.callAsync(
+                  FlightKey.of("s", "meanwhile", i),
+                  String.class,
+                  c -> CompletableFuture.completedFuture("no Redis")));
+        }
+      }
+      for (CompletableFuture<FlightResult<String>> call : meanwhile) {
+        assertThat(get(call).source()).isEqualTo(Source.DEGRADED);
+      }
+      await().pollDelay(Duration.ofSeconds(15)).atMost(SOON).until(() -> true);
+      proxy.refuse(false);
+
+      List<Long> cameAtNanos = new ArrayList<>();
+      await()
+          .pollInterval(Duration.ofMillis(5))
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () -> {
+                for (int came = proxy.accepted() - before; cameAtNanos.size() < came; ) {
+                  cameAtNanos.add(System.nanoTime());
+                }
+                return cameAtNanos.size() >= clients;
+              });
+      long busiest =
+          cameAtNanos.stream()
+              .mapToLong(
+                  from ->
+                      cameAtNanos.stream()
+                          .filter(at -> at >= from && at - from < TimeUnit.MILLISECONDS.toNanos(50))
+                          .count())
+              .max()
+              .orElseThrow();
+      assertThat(busiest).as("of %d, within 50 ms", clients).isLessThan(clients / 2);
+      await()
+          .atMost(SOON)
+          .until(
+              () ->
+                  nodes.stream()
+                      .allMatch(
+                          node ->
+                              node.call(
+                                          FlightKey.of("s", "back", System.nanoTime()),
+                                          String.class,
+                                          c -> "back")
+                                      .source()
+                                  == Source.EXECUTED));
+      assertThat(redis.sync().clientList().lines().filter(l -> l.contains("name=soloflight")))
+          .as("one connection each, none left over")
+          .hasSize(clients);
+    } finally {
+      nodes.forEach(SoloFlight::close);
+    }
   }
 }

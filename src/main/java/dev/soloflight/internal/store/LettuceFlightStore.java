@@ -14,7 +14,6 @@ import io.lettuce.core.XAddArgs;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
-import io.lettuce.core.resource.Delay;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -116,9 +115,7 @@ public final class LettuceFlightStore implements FlightStore {
                 pool -> new DefaultThreadFactory("soloflight-redis-" + pool, true))
             .timer(wheel)
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
-            .reconnectDelay(
-                Delay.equalJitter(
-                    Duration.ofMillis(10), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
+            .reconnectDelay(new ReconnectDelay())
             .build();
     this.commandConnector = new Connector(config.redis(), resources, true, commandTimeout);
     this.inboxConnector =
@@ -574,6 +571,7 @@ public final class LettuceFlightStore implements FlightStore {
     }
     log.warn("the connection to Redis does not answer ({}); connecting anew", why);
     used.close();
+    connected();
   }
 
   private String redisKey(FlightKey key) {
