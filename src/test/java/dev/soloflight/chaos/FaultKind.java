@@ -40,6 +40,8 @@ enum FaultKind {
   CORRUPT(Effect.LOSES),
   /** The primary killed; what its replica had not received yet is lost. */
   FAILOVER(Effect.SILENCES, Effect.LOSES, Effect.RESTORES),
+  /** A primary deposed that still served: what was written to it since is lost. */
+  SPLIT(Effect.SILENCES, Effect.LOSES, Effect.RESTORES),
   /** A cluster's slot moved to another primary. */
   MIGRATION,
   /** A node's inbox deleted or damaged: it polls. */

@@ -7,10 +7,12 @@ import dev.soloflight.support.SentinelSetup;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /** A primary, two replicas, three sentinels. */
 final class SentinelTopology implements Topology {
   private final SentinelSetup setup = SentinelSetup.start(2);
+  private @Nullable SplitWatch watch;
 
   @Override
   public String uri() {
@@ -39,6 +41,7 @@ final class SentinelTopology implements Topology {
 
   @Override
   public void addFaults(FaultMenu menu, FaultLog log, Random random) {
+    watch = new SplitWatch(setup, log);
     menu.add(1, FaultKind.FAILOVER, () -> mustHappen(log, random));
   }
 
@@ -57,6 +60,9 @@ final class SentinelTopology implements Topology {
 
   @Override
   public void close() {
+    if (watch != null) {
+      watch.close();
+    }
     setup.close();
   }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** A primary with its replicas, watched by three sentinels, two of which decide. */
@@ -58,6 +59,11 @@ public final class SentinelSetup implements AutoCloseable {
     return primarySeenBy(livingSentinels().get(0));
   }
 
+  /** The primary as each living sentinel sees it: more than one while they do not agree. */
+  public Set<RedisProcess> primariesNamed() {
+    return livingSentinels().stream().map(this::primarySeenBy).collect(Collectors.toSet());
+  }
+
   /** All data servers, whatever their present role. */
   public List<RedisProcess> servers() {
     return List.copyOf(servers);
@@ -72,6 +78,21 @@ public final class SentinelSetup implements AutoCloseable {
   public RedisProcess failover() {
     RedisProcess old = primary();
     old.kill9();
+    return awaitOtherPrimaryThan(old);
+  }
+
+  /**
+   * Has the sentinels promote a replica although the primary lives, and waits until they name it.
+   * The deposed one goes on as a primary until it is told.
+   */
+  public RedisProcess depose() {
+    RedisProcess old = primary();
+    // Refused while the failover before counts as under way.
+    await()
+        .atMost(AT_MOST)
+        .pollInterval(Duration.ofMillis(200))
+        .ignoreExceptions()
+        .until(() -> livingSentinels().get(0).failover(MASTER_ID).equals("OK"));
     return awaitOtherPrimaryThan(old);
   }
 
